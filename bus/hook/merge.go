@@ -1,0 +1,138 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Answer is one decider's part in a gather, as [Merge] takes it.
+type Answer struct {
+	Entry   Entry
+	Outcome Outcome
+	// Decision is the decider's own when Outcome is Answered, else ignored.
+	Decision Decision
+	// Err says what went wrong when Outcome is not Answered.
+	Err string
+	// Rewrote says that its rewrite was taken.
+	Rewrote bool
+	Elapsed time.Duration
+}
+
+// Merge makes one verdict of the answers to an event of class c. Only the
+// strictest effect counts; fallback is the effect when all abstain, and
+// anything looser than Ask counts as Abstain there.
+//
+// Merge is a pure function of the set: the order of answers does not matter,
+// reasons and contexts come in roster order, and adding an answer never makes
+// the effect looser. A shadow answer is listed and never counts. A decider
+// that did not answer counts as its failure policy says, and so does an allow
+// from a decider that does not grant count as abstain.
+func Merge(c Class, answers []Answer, fallback Effect) Verdict {
+	ordered := append([]Answer(nil), answers...)
+	sort.SliceStable(ordered, func(i, j int) bool { return ordered[i].less(ordered[j]) })
+
+	var v Verdict
+	effects := make([]Effect, len(ordered))
+	for i, a := range ordered {
+		effects[i] = a.effect(c)
+		if !a.Entry.Shadow && effects[i] > v.Effect {
+			v.Effect = effects[i]
+		}
+	}
+	fellBack := v.Effect == Abstain && fallback >= Ask
+	if fellBack {
+		v.Effect = fallback
+	}
+	var reasons, contexts []string
+	for i, a := range ordered {
+		reason := a.reason()
+		v.Outcomes = append(v.Outcomes, DeciderOutcome{
+			Decider: a.Entry.Name, Outcome: a.Outcome, Effect: effects[i], Reason: reason,
+			Rules: a.rules(), Shadow: a.Entry.Shadow, Rewrote: a.Rewrote, ElapsedUS: a.Elapsed.Microseconds(),
+		})
+		if a.Entry.Shadow {
+			continue
+		}
+		if effects[i] == v.Effect && effects[i] != Abstain && reason != "" {
+			reasons = append(reasons, reason)
+		}
+		if a.Outcome == Answered && a.Decision.Context != "" {
+			contexts = append(contexts, a.Decision.Context)
+		}
+	}
+	if fellBack {
+		reasons = append(reasons, "nobody had an opinion, and the default for this event is "+fallback.String())
+	}
+	if v.Effect >= Ask && len(reasons) == 0 {
+		reasons = append(reasons, "no reason given")
+	}
+	v.Reason = strings.Join(reasons, "\n")
+	v.Context = strings.Join(contexts, "\n")
+	v.Grant = v.Effect == Allow
+	return v
+}
+
+// effect is what the answer counts as; for a shadow entry, what it would have.
+func (a Answer) effect(c Class) Effect {
+	switch a.Outcome {
+	case Answered:
+		if a.Decision.Effect == Allow && !a.Entry.Grants {
+			return Abstain
+		}
+		if a.Decision.Effect < Abstain || a.Decision.Effect > Halt {
+			return Deny
+		}
+		return a.Decision.Effect
+	case Late:
+		return Abstain
+	}
+	return a.Entry.OnFailure.Effect(c)
+}
+
+func (a Answer) reason() string {
+	switch a.Outcome {
+	case Answered:
+		return a.Decision.Reason
+	case Late:
+		return ""
+	}
+	s := "decider " + a.Entry.Name + " gave no usable answer (" + string(a.Outcome) + ")"
+	if a.Err != "" {
+		s += ": " + a.Err
+	}
+	return s
+}
+
+func (a Answer) rules() []string {
+	if a.Outcome != Answered {
+		return nil
+	}
+	return a.Decision.Rules
+}
+
+// less orders answers by roster order, and makes the order total so that the
+// result does not depend on the order of arrival.
+func (a Answer) less(b Answer) bool {
+	if a.Entry.Name != b.Entry.Name || a.Entry.Priority != b.Entry.Priority {
+		return a.Entry.before(b.Entry)
+	}
+	if a.Outcome != b.Outcome {
+		return a.Outcome < b.Outcome
+	}
+	if a.Decision.Effect != b.Decision.Effect {
+		return a.Decision.Effect < b.Decision.Effect
+	}
+	if a.Decision.Reason != b.Decision.Reason {
+		return a.Decision.Reason < b.Decision.Reason
+	}
+	return a.Decision.Context < b.Decision.Context
+}
+
+// Digest is the SHA-256 of b in lower-case hex, as verdicts carry it.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
