@@ -15,7 +15,8 @@ var ErrEntry = errors.New("hook: bad roster entry")
 type Entry struct {
 	// Name is the decider's name, one subject token.
 	Name string `json:"name"`
-	// Filter selects events, see [Pattern]; empty means all blocking events.
+	// Filter selects events, see [Pattern] (several with commas between);
+	// empty means all blocking events.
 	Filter string `json:"filter,omitempty"`
 	// When is a CEL expression over the event; empty means always. An
 	// expression that cannot be evaluated counts as true: the decider is

@@ -77,52 +77,95 @@ func hashedToken(s string) bool {
 var ErrPattern = errors.New("hook: bad event pattern")
 
 // Pattern selects event keys with NATS wildcards: "pre_tool_use.bash",
-// "pre_tool_use.*", "*.bash", "stop", ">". A pattern of one token matches the
-// event with any tool. The zero value matches everything.
-type Pattern struct{ event, tool string }
+// "pre_tool_use.*", "*.bash", "stop", ">", or several of them with commas
+// between, any of which may match. A pattern of one token matches the event
+// with any tool. The zero value matches everything.
+type Pattern struct{ any []keyPattern }
+
+// keyPattern is one alternative; an empty part matches everything.
+type keyPattern struct{ event, tool string }
+
+// maxAlternatives bounds what one pattern costs to match.
+const maxAlternatives = 64
 
 // ParsePattern reads a pattern; the error wraps [ErrPattern] and says what to
 // write instead. Tool names are turned into tokens, so "pre_tool_use.Bash" and
 // "pre_tool_use.bash" are the same pattern.
 func ParsePattern(s string) (Pattern, error) {
-	if s == ">" || s == "*" || s == "" {
-		return Pattern{}, nil
+	var p Pattern
+	if s == "" {
+		return p, nil
 	}
-	event, tool, two := strings.Cut(s, ".")
-	p := Pattern{event: event}
-	if event == "*" {
-		p.event = ""
-	} else if !plainToken(event) {
-		return Pattern{}, fmt.Errorf("%w %q: the event is lower-case letters, digits, '_' and '-', or '*'", ErrPattern, clip(s, 80))
-	} else if !Name(event).Known() {
-		return Pattern{}, fmt.Errorf("%w %q: there is no event %q", ErrPattern, clip(s, 80), clip(event, 40))
-	}
-	if two && tool != "*" && tool != ">" {
-		if tool == "" || strings.ContainsAny(tool, ".*> \t\r\n\x00") {
-			return Pattern{}, fmt.Errorf("%w %q: write <event>.<tool>, either of them '*', or '>' for everything", ErrPattern, clip(s, 80))
+	for part := range strings.SplitSeq(s, ",") {
+		k, err := parseKeyPattern(strings.TrimSpace(part))
+		if err != nil {
+			return Pattern{}, err
 		}
-		p.tool = Token(tool)
-		if tool == NoTool {
-			p.tool = NoTool
+		if p.any = append(p.any, k); len(p.any) > maxAlternatives {
+			return Pattern{}, fmt.Errorf("%w %q: more than %d alternatives", ErrPattern, clip(s, 80), maxAlternatives)
 		}
 	}
 	return p, nil
 }
 
+func parseKeyPattern(s string) (keyPattern, error) {
+	if s == ">" || s == "*" {
+		return keyPattern{}, nil
+	}
+	event, tool, two := strings.Cut(s, ".")
+	k := keyPattern{event: event}
+	if event == "*" {
+		k.event = ""
+	} else if !plainToken(event) {
+		return k, fmt.Errorf("%w %q: the event is lower-case letters, digits, '_' and '-', or '*'", ErrPattern, clip(s, 80))
+	} else if !Name(event).Known() {
+		return k, fmt.Errorf("%w %q: there is no event %q", ErrPattern, clip(s, 80), clip(event, 40))
+	}
+	if !two || tool == "*" || tool == ">" {
+		return k, nil
+	}
+	if tool == "" || strings.ContainsAny(tool, ".*> \t\r\n\x00") {
+		return k, fmt.Errorf("%w %q: write <event>.<tool>, either of them '*', or '>' for everything", ErrPattern, clip(s, 80))
+	}
+	if k.tool = Token(tool); tool == NoTool {
+		k.tool = NoTool
+	}
+	return k, nil
+}
+
 // Match reports whether an event with this name and tool is selected.
 func (p Pattern) Match(n Name, tool string) bool {
-	return (p.event == "" || p.event == string(n)) && (p.tool == "" || p.tool == Token(tool))
+	if len(p.any) == 0 {
+		return true
+	}
+	for _, k := range p.any {
+		if (k.event == "" || k.event == string(n)) && (k.tool == "" || k.tool == Token(tool)) {
+			return true
+		}
+	}
+	return false
 }
 
 // String returns the pattern in its shortest NATS form.
 func (p Pattern) String() string {
-	switch {
-	case p.event == "" && p.tool == "":
+	if len(p.any) == 0 {
 		return ">"
-	case p.event == "":
-		return "*." + p.tool
-	case p.tool == "":
-		return p.event + ".*"
 	}
-	return p.event + "." + p.tool
+	parts := make([]string, len(p.any))
+	for i, k := range p.any {
+		parts[i] = k.String()
+	}
+	return strings.Join(parts, ",")
+}
+
+func (k keyPattern) String() string {
+	switch {
+	case k.event == "" && k.tool == "":
+		return ">"
+	case k.event == "":
+		return "*." + k.tool
+	case k.tool == "":
+		return k.event + ".*"
+	}
+	return k.event + "." + k.tool
 }
