@@ -1,9 +1,10 @@
 package hook
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,17 +23,18 @@ type Answer struct {
 }
 
 // Merge makes one verdict of the answers to an event of class c. Only the
-// strictest effect counts; fallback is the effect when all abstain, and
-// anything looser than Ask counts as Abstain there.
+// strictest effect counts; fallback is the effect when all abstain. A fallback
+// looser than Ask counts as Abstain, and one that does not exist as Deny.
 //
 // Merge is a pure function of the set: the order of answers does not matter,
 // reasons and contexts come in roster order, and adding an answer never makes
-// the effect looser. A shadow answer is listed and never counts. A decider
+// the effect of the others looser (the fallback is nobody's answer: it gives
+// way to the first). A shadow answer is listed and never counts. A decider
 // that did not answer counts as its failure policy says, and so does an allow
 // from a decider that does not grant count as abstain.
 func Merge(c Class, answers []Answer, fallback Effect) Verdict {
 	ordered := append([]Answer(nil), answers...)
-	sort.SliceStable(ordered, func(i, j int) bool { return ordered[i].less(ordered[j]) })
+	slices.SortStableFunc(ordered, Answer.compare)
 
 	var v Verdict
 	effects := make([]Effect, len(ordered))
@@ -44,6 +46,9 @@ func Merge(c Class, answers []Answer, fallback Effect) Verdict {
 	}
 	fellBack := v.Effect == Abstain && fallback >= Ask
 	if fellBack {
+		if fallback > Halt {
+			fallback = Deny
+		}
 		v.Effect = fallback
 	}
 	var reasons, contexts []string
@@ -113,22 +118,34 @@ func (a Answer) rules() []string {
 	return a.Decision.Rules
 }
 
-// less orders answers by roster order, and makes the order total so that the
-// result does not depend on the order of arrival.
-func (a Answer) less(b Answer) bool {
-	if a.Entry.Name != b.Entry.Name || a.Entry.Priority != b.Entry.Priority {
-		return a.Entry.before(b.Entry)
+// compare orders answers by roster order, and then by all that can be seen in a
+// verdict, so that the result does not depend on the order of arrival.
+func (a Answer) compare(b Answer) int {
+	return cmp.Or(
+		cmp.Compare(b.Entry.Priority, a.Entry.Priority),
+		cmp.Compare(a.Entry.Name, b.Entry.Name),
+		cmp.Compare(a.Outcome, b.Outcome),
+		cmp.Compare(a.Decision.Effect, b.Decision.Effect),
+		cmp.Compare(a.Decision.Reason, b.Decision.Reason),
+		cmp.Compare(a.Decision.Context, b.Decision.Context),
+		slices.Compare(a.Decision.Rules, b.Decision.Rules),
+		cmp.Compare(a.Err, b.Err),
+		cmp.Compare(a.Entry.OnFailure, b.Entry.OnFailure),
+		cmp.Compare(a.Elapsed, b.Elapsed),
+		falseFirst(a.Entry.Shadow, b.Entry.Shadow),
+		falseFirst(a.Entry.Grants, b.Entry.Grants),
+		falseFirst(a.Rewrote, b.Rewrote),
+	)
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	if a.Outcome != b.Outcome {
-		return a.Outcome < b.Outcome
-	}
-	if a.Decision.Effect != b.Decision.Effect {
-		return a.Decision.Effect < b.Decision.Effect
-	}
-	if a.Decision.Reason != b.Decision.Reason {
-		return a.Decision.Reason < b.Decision.Reason
-	}
-	return a.Decision.Context < b.Decision.Context
+	return 1
 }
 
 // Digest is the SHA-256 of b in lower-case hex, as verdicts carry it.

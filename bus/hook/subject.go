@@ -90,7 +90,9 @@ const maxAlternatives = 64
 
 // ParsePattern reads a pattern; the error wraps [ErrPattern] and says what to
 // write instead. Tool names are turned into tokens, so "pre_tool_use.Bash" and
-// "pre_tool_use.bash" are the same pattern.
+// "pre_tool_use.bash" are the same pattern. What is a hashed token already is
+// taken as one: that is how a tool is written whose name has dots or spaces,
+// and why [Pattern.String] reads back as the same pattern.
 func ParsePattern(s string) (Pattern, error) {
 	var p Pattern
 	if s == "" {
@@ -127,8 +129,8 @@ func parseKeyPattern(s string) (keyPattern, error) {
 	if tool == "" || strings.ContainsAny(tool, ".*> \t\r\n\x00") {
 		return k, fmt.Errorf("%w %q: write <event>.<tool>, either of them '*', or '>' for everything", ErrPattern, clip(s, 80))
 	}
-	if k.tool = Token(tool); tool == NoTool {
-		k.tool = NoTool
+	if k.tool = Token(tool); tool == NoTool || hashedToken(tool) {
+		k.tool = tool
 	}
 	return k, nil
 }
