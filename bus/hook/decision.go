@@ -16,7 +16,7 @@ type Decision struct {
 	Context string `json:"context,omitempty"`
 	// Rewrite is the whole new tool input, a JSON object; only deciders whose
 	// roster entry says so may send one.
-	Rewrite json.RawMessage `json:"rewrite,omitempty"`
+	Rewrite json.RawMessage `json:"rewrite,omitzero"`
 	// Rules names the policy rules that led here.
 	Rules []string `json:"rules,omitempty"`
 }

@@ -23,7 +23,7 @@ type Entry struct {
 	// asked.
 	When string `json:"when,omitempty"`
 	// Priority orders deciders, high first; equal ones go by name.
-	Priority int `json:"priority,omitempty"`
+	Priority int `json:"priority,omitzero"`
 	// Timeout is how long this decider may take; zero means until the
 	// event's deadline. While it sends "working" beats it may take until the
 	// deadline.
@@ -31,13 +31,13 @@ type Entry struct {
 	// OnFailure counts when it does not answer; empty means by event class.
 	OnFailure FailurePolicy `json:"on_failure,omitempty"`
 	// Rewrites permits it to change the tool's input.
-	Rewrites bool `json:"rewrites,omitempty"`
+	Rewrites bool `json:"rewrites,omitzero"`
 	// Grants permits its allow to skip the agent's own prompt.
-	Grants bool `json:"grants,omitempty"`
+	Grants bool `json:"grants,omitzero"`
 	// Shadow records its decision and never counts it.
-	Shadow bool `json:"shadow,omitempty"`
+	Shadow bool `json:"shadow,omitzero"`
 	// WaitAll keeps the gather open for this decider after somebody denied.
-	WaitAll bool `json:"wait_all,omitempty"`
+	WaitAll bool `json:"wait_all,omitzero"`
 }
 
 // Validate reports what is wrong with the entry; the error wraps [ErrEntry].

@@ -63,7 +63,7 @@ type Data struct {
 	// Model is the language model's name.
 	Model string `json:"model,omitempty"`
 	// Tool is set on tool and permission events.
-	Tool *Tool `json:"tool,omitempty"`
+	Tool *Tool `json:"tool,omitzero"`
 	// Prompt is what the person wrote (prompt events).
 	Prompt string `json:"prompt,omitempty"`
 	// Message is text for a person or from the model: a notification, the
@@ -75,14 +75,14 @@ type Data struct {
 	// Error is the error's text (failure events).
 	Error string `json:"error,omitempty"`
 	// Result is the tool's result, as the agent wrote it.
-	Result json.RawMessage `json:"result,omitempty"`
+	Result json.RawMessage `json:"result,omitzero"`
 	// DurationMS is how long the tool ran, in milliseconds.
-	DurationMS int64 `json:"duration_ms,omitempty"`
+	DurationMS int64 `json:"duration_ms,omitzero"`
 	// StopActive says that the agent is already working on because a stop
 	// event was blocked.
-	StopActive bool `json:"stop_active,omitempty"`
+	StopActive bool `json:"stop_active,omitzero"`
 	// Subagent is set when the event comes from a sub-agent or is about one.
-	Subagent *Subagent `json:"subagent,omitempty"`
+	Subagent *Subagent `json:"subagent,omitzero"`
 	// Path is the file or directory the event is about.
 	Path string `json:"path,omitempty"`
 	// Native is what the agent itself sent.
@@ -96,7 +96,7 @@ type Tool struct {
 	// Kind groups the tools of all agents.
 	Kind Kind `json:"kind"`
 	// Input is the tool's input as the agent wrote it, one JSON value.
-	Input json.RawMessage `json:"input,omitempty"`
+	Input json.RawMessage `json:"input,omitzero"`
 	// CallID is the agent's id of this call, where it has one.
 	CallID string `json:"call_id,omitempty"`
 }
@@ -114,7 +114,7 @@ type Native struct {
 	// Event is the agent's own event name ("PreToolUse").
 	Event string `json:"event"`
 	// Payload is the agent's JSON, byte for byte.
-	Payload json.RawMessage `json:"payload,omitempty"`
+	Payload json.RawMessage `json:"payload,omitzero"`
 }
 
 // Kind groups the tools of different agents by what they do.

@@ -21,18 +21,18 @@ type Verdict struct {
 	Context string `json:"context,omitempty"`
 	// Grant says that the allow may skip the agent's own prompt. It is false
 	// for every other effect.
-	Grant bool `json:"grant,omitempty"`
+	Grant bool `json:"grant,omitzero"`
 	// Input is the tool's final input when a decider rewrote it, else absent.
-	Input json.RawMessage `json:"input,omitempty"`
+	Input json.RawMessage `json:"input,omitzero"`
 	// InputDigest is the SHA-256, in hex, of the final tool input: the bytes
 	// that were decided on.
 	InputDigest string `json:"input_digest,omitempty"`
 	// RosterRevision is the roster's revision that was used.
-	RosterRevision uint64 `json:"roster_revision,omitempty"`
+	RosterRevision uint64 `json:"roster_revision,omitzero"`
 	// Outcomes says what became of each decider, in roster order.
 	Outcomes []DeciderOutcome `json:"outcomes,omitempty"`
 	// Record is the index of the audit record, once it is on disk.
-	Record *int64 `json:"record,omitempty"`
+	Record *int64 `json:"record,omitzero"`
 	// Note says what the gateway itself did to the effect, such as letting an
 	// agent stop after two blocks.
 	Note string `json:"note,omitempty"`
@@ -50,9 +50,9 @@ type DeciderOutcome struct {
 	// Rules as in [Decision].
 	Rules []string `json:"rules,omitempty"`
 	// Shadow says that the effect did not count.
-	Shadow bool `json:"shadow,omitempty"`
+	Shadow bool `json:"shadow,omitzero"`
 	// Rewrote says that the input was changed by this decider.
-	Rewrote bool `json:"rewrote,omitempty"`
+	Rewrote bool `json:"rewrote,omitzero"`
 	// ElapsedUS is the time from the question to the answer in microseconds.
 	ElapsedUS int64 `json:"elapsed_us"`
 }
@@ -94,5 +94,5 @@ type Receipt struct {
 	Stream   string `json:"stream"`
 	Sequence uint64 `json:"sequence"`
 	// Duplicate says that the same event (source and id) was there already.
-	Duplicate bool `json:"duplicate,omitempty"`
+	Duplicate bool `json:"duplicate,omitzero"`
 }
