@@ -61,6 +61,9 @@ func attributes(e hook.Event) ([]attribute, error) {
 	add("expirytime", formatTime(e.Deadline))
 	add("traceparent", e.TraceParent)
 	add("dataref", e.DataRef)
+	if len(e.Extensions) > MaxExtensions {
+		return nil, bad("more than %d extension attributes", MaxExtensions)
+	}
 	if len(e.Extensions) > 0 {
 		names := make([]string, 0, len(e.Extensions))
 		for name := range e.Extensions {
@@ -71,7 +74,8 @@ func attributes(e hook.Event) ([]attribute, error) {
 			if !extensionName(name) || reserved(name) {
 				return nil, bad("extension name %.40q is not allowed", name)
 			}
-			add(name, e.Extensions[name])
+			// An extension may be empty, unlike the attributes above.
+			list = append(list, attribute{name, e.Extensions[name]})
 		}
 	}
 	for _, a := range list {
@@ -118,8 +122,8 @@ func set(e *hook.Event, a attribute) error {
 	case "causationid":
 		e.CausationID = a.value
 	case "hops":
-		if e.Hops, err = strconv.Atoi(a.value); err != nil || e.Hops < 0 || e.Hops > 1000 {
-			return bad("hops %.20q is not a number from 0 to 1000", a.value)
+		if e.Hops, err = strconv.Atoi(a.value); err != nil || e.Hops < 0 || e.Hops > maxHops {
+			return bad("hops %.20q is not a number from 0 to %d", a.value, maxHops)
 		}
 	case "sequence":
 		e.Sequence = a.value
@@ -146,7 +150,11 @@ func set(e *hook.Event, a attribute) error {
 	return err
 }
 
-// check reports a missing required attribute.
+// maxHops ends a loop of hooks that nothing else has ended.
+const maxHops = 1000
+
+// check reports a required attribute that is missing, and values that have no
+// wire form.
 func check(e hook.Event) error {
 	switch {
 	case e.ID == "":
@@ -157,6 +165,10 @@ func check(e hook.Event) error {
 		return bad("it has no type")
 	case !e.Name.Known():
 		return bad("there is no event named %.40q", string(e.Name))
+	case e.Hops < 0 || e.Hops > maxHops:
+		return bad("hops %d is not a number from 0 to %d", e.Hops, maxHops)
+	case !writable(e.Time) || !writable(e.Deadline):
+		return bad("time and expirytime must lie in the years 0 to 9999")
 	}
 	return nil
 }
@@ -173,7 +185,7 @@ func checkValue(a attribute) error {
 
 func reserved(name string) bool {
 	switch name {
-	case "specversion", "id", "source", "type", "datacontenttype", "dataschema", "subject", "time", "sessionid",
+	case "specversion", "id", "source", "type", "datacontenttype", "subject", "time", "sessionid",
 		"correlationid", "causationid", "hops", "sequence", "expirytime", "traceparent", "dataref", "data":
 		return true
 	}
@@ -204,6 +216,10 @@ func formatTime(t time.Time) string {
 	}
 	return t.UTC().Format(time.RFC3339Nano)
 }
+
+// writable reports whether RFC 3339 can express t in UTC. An offset can take a
+// year that was read with four digits out of them.
+func writable(t time.Time) bool { return t.IsZero() || (t.UTC().Year() >= 0 && t.UTC().Year() <= 9999) }
 
 func parseTime(a attribute) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, a.value)

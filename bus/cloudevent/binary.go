@@ -87,7 +87,7 @@ func DecodeAttributes(header map[string][]string) (hook.Event, error) {
 		if len(k) <= len(prefix) || !strings.EqualFold(k[:len(prefix)], prefix) {
 			continue
 		}
-		name := strings.ToLower(k[len(prefix):])
+		name := lower(k[len(prefix):])
 		if seen[name] || len(values) != 1 {
 			return e, bad("attribute %.40q is given more than once", name)
 		}
@@ -105,6 +105,16 @@ func DecodeAttributes(header map[string][]string) (hook.Event, error) {
 		return e, bad("it has no specversion")
 	}
 	return e, check(e)
+}
+
+// lower folds A-Z alone: strings.ToLower makes an ASCII k of the Kelvin sign.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 const upperHex = "0123456789ABCDEF"

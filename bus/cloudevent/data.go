@@ -1,6 +1,7 @@
 package cloudevent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -14,12 +15,12 @@ import (
 // else Data. The agent's payload, the tool's input and the result stand in it
 // byte for byte as they came.
 func EncodeData(e hook.Event) ([]byte, error) {
-	if e.Raw != nil {
-		return e.Raw, nil
-	}
-	b, err := marshalData(e.Data)
-	if err != nil {
-		return nil, bad("data: %v", err)
+	b := e.Raw
+	if b == nil {
+		var err error
+		if b, err = marshalData(e.Data); err != nil {
+			return nil, bad("data: %v", err)
+		}
 	}
 	if len(b) > MaxData {
 		return nil, bad("data has %d bytes, at most %d", len(b), MaxData)
@@ -34,7 +35,7 @@ func DecodeData(e *hook.Event, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if b[0] != '{' {
+	if text := bytes.TrimLeft(b, " \t\r\n"); len(text) > 0 && text[0] != '{' {
 		return bad("data is not a JSON object")
 	}
 	if err := strictjson.Unmarshal(b, &e.Data, MaxData); err != nil {

@@ -63,7 +63,7 @@ func Unmarshal(b []byte) (hook.Event, error) {
 	if members == nil {
 		return e, bad("it is not a JSON object")
 	}
-	if members["specversion"] == nil {
+	if version := members["specversion"]; version == nil || string(version) == "null" {
 		return e, bad("it has no specversion")
 	}
 	data, plain := members["data"]
