@@ -15,7 +15,7 @@ import (
 func oneKiB(b *testing.B) hook.Event {
 	e := full()
 	e.Subject, e.Extensions = "Bash", nil
-	e.Data.Native.Payload = json.RawMessage(`{"tool_input":{"command":"` + strings.Repeat("x", 790) + `"}}`)
+	e.Data.Native.Payload = json.RawMessage(`{"tool_input":{"command":"` + strings.Repeat("x", 832) + `"}}`)
 	data, err := cloudevent.EncodeData(e)
 	if err != nil || len(data) < 1000 || len(data) > 1050 {
 		b.Fatalf("%d bytes of data, %v", len(data), err)
