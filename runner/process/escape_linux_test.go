@@ -1,0 +1,3 @@
+package process_test
+
+func misbehave(args []string) {}

@@ -1,0 +1,24 @@
+//go:build !linux
+
+package process
+
+import (
+	"errors"
+	"log/slog"
+)
+
+// pool has nothing to keep where there is no supervision.
+type pool struct{}
+
+func newPool(Options, *slog.Logger) *pool { return &pool{} }
+
+func (*pool) close() {}
+
+func (*pool) check() (Confinement, error) { return weakest, nil }
+
+func (r *Runner) start(s Spec, theirs files, tag string) (*child, error) {
+	return startDirect(s, theirs, tag)
+}
+
+// Supervise is for Linux alone.
+func Supervise() error { return errors.New("supervision of commands needs Linux") }

@@ -1,0 +1,203 @@
+package process
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a runner and its supervisor say to each other on their socket. To the
+// supervisor: one byte of order and four of length, then for a run its
+// directory, arguments and environment; the three streams travel with the
+// header. Back: reports of fixed size.
+
+type order byte
+
+const (
+	orderRun       order = 'R'
+	orderTerminate order = 'T'
+	orderKill      order = 'K'
+)
+
+const headerSize = 5
+
+func encodeRun(s Spec) []byte {
+	b := make([]byte, headerSize, headerSize+1024)
+	b[0] = byte(orderRun)
+	for _, list := range [][]string{{s.Dir}, s.Command, s.Env} {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(list)))
+		for _, v := range list {
+			b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
+			b = append(b, v...)
+		}
+	}
+	binary.BigEndian.PutUint32(b[1:], uint32(len(b)-headerSize))
+	return b
+}
+
+var errFrame = errors.New("bad frame on the supervisor's socket")
+
+func decodeRun(b []byte) (dir string, argv, env []string, err error) {
+	number := func() int {
+		if len(b) < 4 {
+			err = errFrame
+			return 0
+		}
+		n := binary.BigEndian.Uint32(b)
+		b = b[4:]
+		if uint64(n) > uint64(len(b)) {
+			err = errFrame
+			return 0
+		}
+		return int(n)
+	}
+	var lists [3][]string
+	for i := range lists {
+		n := number()
+		for range n {
+			size := number()
+			if err != nil {
+				return "", nil, nil, err
+			}
+			lists[i] = append(lists[i], string(b[:size]))
+			b = b[size:]
+		}
+	}
+	if err != nil || len(b) != 0 || len(lists[0]) != 1 || len(lists[1]) == 0 {
+		return "", nil, nil, errFrame
+	}
+	return lists[0][0], lists[1], lists[2], nil
+}
+
+// send writes a run order with its streams.
+func send(conn *net.UnixConn, frame []byte, streams files) error {
+	// Fd makes our copy of the description blocking, as commands expect it.
+	rights := unix.UnixRights(int(streams[0].Fd()), int(streams[1].Fd()), int(streams[2].Fd()))
+	n, _, err := conn.WriteMsgUnix(frame, rights, nil)
+	if err == nil && n < len(frame) {
+		_, err = conn.Write(frame[n:])
+	}
+	return err
+}
+
+// receive reads one order.
+func receive(conn *net.UnixConn) (o order, body []byte, streams []int, err error) {
+	header := make([]byte, headerSize)
+	oob := make([]byte, unix.CmsgSpace(3*4))
+	n, oobn, _, _, err := conn.ReadMsgUnix(header, oob)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if n == 0 {
+		return 0, nil, nil, io.EOF
+	}
+	if _, err := io.ReadFull(conn, header[n:]); err != nil {
+		return 0, nil, nil, err
+	}
+	if streams, err = rights(oob[:oobn]); err != nil {
+		return 0, nil, nil, err
+	}
+	size := binary.BigEndian.Uint32(header[1:])
+	if size > 2*maxRequest {
+		return 0, nil, nil, errFrame
+	}
+	body = make([]byte, size)
+	if _, err := io.ReadFull(conn, body); err != nil {
+		return 0, nil, nil, err
+	}
+	return order(header[0]), body, streams, nil
+}
+
+func rights(oob []byte) ([]int, error) {
+	if len(oob) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, m := range messages {
+		fds, err := unix.ParseUnixRights(&m)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, fds...)
+	}
+	return list, nil
+}
+
+type reportKind byte
+
+const (
+	reportStarted reportKind = 'S' // a: pid
+	reportFailed  reportKind = 'F' // a: error number
+	reportEnded   reportKind = 'E' // a: exit code, b: signal, c: leftover; survivors: tree not dead
+)
+
+type report struct {
+	kind      reportKind
+	survivors bool
+	a, b, c   int32
+}
+
+const reportSize = 14
+
+func (r report) encode() []byte {
+	b := []byte{byte(r.kind), 0}
+	if r.survivors {
+		b[1] = 1
+	}
+	for _, v := range []int32{r.a, r.b, r.c} {
+		b = binary.BigEndian.AppendUint32(b, uint32(v))
+	}
+	return b
+}
+
+func readReport(conn *net.UnixConn) (report, error) {
+	var b [reportSize]byte
+	if _, err := io.ReadFull(conn, b[:]); err != nil {
+		return report{}, err
+	}
+	number := func(i int) int32 { return int32(binary.BigEndian.Uint32(b[i:])) }
+	return report{kind: reportKind(b[0]), survivors: b[1] == 1, a: number(2), b: number(6), c: number(10)}, nil
+}
+
+// socketPair returns our end as a connection and the other as a file.
+func socketPair() (*net.UnixConn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "supervisor")
+	conn, err := unixConn(fds[0])
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn, theirs, nil
+}
+
+// unixConn takes over the file descriptor.
+func unixConn(fd int) (*net.UnixConn, error) {
+	f := os.NewFile(uintptr(fd), "control")
+	if f == nil {
+		return nil, fmt.Errorf("file descriptor %d is not open", fd)
+	}
+	defer f.Close()
+	c, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		c.Close()
+		return nil, fmt.Errorf("file descriptor %d is not a unix socket", fd)
+	}
+	return conn, nil
+}
