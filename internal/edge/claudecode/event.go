@@ -1,0 +1,233 @@
+package claudecode
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
+)
+
+// MaxPayload is the largest payload taken, in bytes. An event holds the
+// payload and, beside it, the tool's input or result, so it can be twice as
+// large.
+const MaxPayload = 4<<20 - 64<<10
+
+// ErrPayload is wrapped by every error about a payload that is not taken.
+var ErrPayload = errors.New("the hook's input is not what Claude Code sends")
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrPayload}, args...)...)
+}
+
+// Event makes an event of a call. The error wraps [ErrPayload]; [Refuse]
+// answers it.
+//
+// A call of a tool that is sent twice, because the hook is registered twice,
+// becomes events with the same ID: it is a digest of session, event, call id
+// and input. Events without a call id, which can be equal and yet distinct,
+// get an ID of their own each time.
+func Event(c protocol.Call) (hook.Event, error) {
+	f, payload, err := parse(c.Stdin)
+	if err != nil {
+		return hook.Event{}, err
+	}
+	native := f.text("hook_event_name")
+	r, known := lookup(c.Event)
+	switch {
+	case f.err != nil:
+		return hook.Event{}, f.err
+	case native == "":
+		return hook.Event{}, bad("it has no hook_event_name")
+	case native != r.event:
+		return hook.Event{}, bad("it is registered as %s and says it is %s; register one hook for each event, `grapnel install claude-code` does",
+			quote(c.Event), quote(native))
+	case !known && (f.has("tool_name") || f.has("tool_input")) && !f.has("tool_response"):
+		return hook.Event{}, bad("event %s is not known to this version of grapnel and carries a tool call; update grapnel or take the hook out", quote(native))
+	}
+	e := hook.Event{
+		Source: c.Source, Name: r.canonical, Time: c.Now,
+		SessionID: Clip(f.text("session_id")), CorrelationID: Clip(f.text("prompt_id")),
+		CausationID: Clip(c.Lookup(hookwire.EnvCausation)), TraceParent: traceParent(c.Lookup(hookwire.EnvTraceParent)),
+	}
+	if e.Hops, err = hops(c.Lookup(hookwire.EnvHops)); err != nil {
+		return hook.Event{}, err
+	}
+	d := &e.Data
+	d.CWD, d.Workspace = f.text("cwd"), c.Lookup("CLAUDE_PROJECT_DIR")
+	if d.CWD == "" {
+		d.CWD = c.CWD
+	}
+	d.PermissionMode = f.text("permission_mode")
+	if id, kind := f.text("agent_id"), f.text("agent_type"); id != "" || kind != "" {
+		d.Subagent = &hook.Subagent{ID: id, Type: kind}
+	}
+	d.Native = hook.Native{Agent: Agent, Event: native, Payload: payload}
+	if known {
+		f.fill(&e, r)
+	}
+	if f.err != nil {
+		return hook.Event{}, f.err
+	}
+	e.ID = id(e, f)
+	return e, nil
+}
+
+// fill sets the canonical fields that events of this name have.
+func (f *fields) fill(e *hook.Event, r row) {
+	d := &e.Data
+	if r.matcher != "" {
+		e.Subject = Clip(f.text(r.matcher))
+	}
+	switch r.event {
+	case "SessionStart":
+		d.Reason, d.Model = f.text("source"), f.text("model")
+		if d.Reason == "resume" || d.Reason == "fork" {
+			e.Name = hook.SessionResume
+		}
+	case "Setup":
+		d.Reason = f.text("trigger")
+	case "UserPromptSubmit", "UserPromptExpansion":
+		d.Prompt = f.needText("prompt")
+	case "PreToolUse", "PermissionRequest":
+		d.Tool = f.tool(true)
+		d.Path = f.toolPath()
+	case "PermissionDenied", "PostToolUse", "PostToolUseFailure":
+		d.Tool = f.tool(false)
+		d.Path = f.toolPath()
+		d.Reason, d.Error = f.text("reason"), f.text("error")
+		d.Result, d.DurationMS = f.raw("tool_response"), f.number("duration_ms")
+	case "PostToolBatch":
+		d.Result = f.raw("tool_calls")
+	case "Notification":
+		d.Message, d.Reason = f.text("message"), f.text("notification_type")
+	case "MessageDisplay":
+		d.Message = f.text("delta")
+		if f.flag("final") {
+			e.Name = hook.AgentMessage
+		}
+	case "Stop", "SubagentStop":
+		d.StopActive, d.Message = f.flag("stop_hook_active"), f.text("last_assistant_message")
+	case "StopFailure":
+		d.Error, d.Message = f.text("error"), f.text("last_assistant_message")
+		d.Reason = f.text("error_details")
+	case "TaskCreated", "TaskCompleted":
+		d.Message = f.text("task_subject")
+		f.teammate(d)
+	case "TeammateIdle":
+		f.teammate(d)
+	case "InstructionsLoaded":
+		d.Path, d.Reason = f.text("file_path"), f.text("load_reason")
+	case "ConfigChange":
+		d.Path, d.Reason = f.text("file_path"), f.text("source")
+	case "CwdChanged":
+		d.Path = f.text("new_cwd")
+	case "DirectoryAdded":
+		d.Path, d.Reason = f.text("directory"), f.text("source")
+	case "FileChanged":
+		d.Path, d.Reason = f.text("file_path"), f.text("event")
+		e.Subject = Clip(path.Base(strings.ReplaceAll(d.Path, `\`, "/")))
+	case "WorktreeCreate":
+		d.Message = f.text("name")
+	case "WorktreeRemove":
+		d.Path = f.text("worktree_path")
+	case "PreCompact":
+		d.Reason, d.Prompt = f.text("trigger"), f.text("custom_instructions")
+	case "PostCompact":
+		d.Reason, d.Message = f.text("trigger"), f.text("compact_summary")
+	case "PreModelSwitch", "PostModelSwitch":
+		d.Reason, d.Model = f.text("source"), f.text("to_model")
+	case "Elicitation":
+		d.Message, d.Path = f.text("message"), f.text("url")
+	case "ElicitationResult":
+		d.Reason, d.Result = f.text("action"), f.raw("content")
+	case "SessionEnd":
+		d.Reason = f.text("reason")
+	}
+}
+
+func (f *fields) teammate(d *hook.Data) {
+	if name := f.text("teammate_name"); name != "" && d.Subagent == nil {
+		d.Subagent = &hook.Subagent{ID: name, Type: "teammate"}
+	}
+}
+
+// id derives the event's id. The parts are length-prefixed, so that no two
+// lists of parts are the same bytes.
+func id(e hook.Event, f *fields) string {
+	var unique string
+	switch {
+	case e.Data.Tool != nil && e.Data.Tool.CallID != "":
+		unique = "call" + e.Data.Tool.CallID
+	case e.Data.Native.Event == "MessageDisplay" && f.text("message_id") != "":
+		unique = "piece" + f.text("message_id") + " " + strconv.FormatInt(f.number("index"), 10)
+	default:
+		unique = "once" + rand.Text()
+	}
+	h := sha256.New()
+	agentID := ""
+	if e.Data.Subagent != nil {
+		agentID = e.Data.Subagent.ID
+	}
+	var input []byte
+	if t := e.Data.Tool; t != nil {
+		input = append([]byte(t.Name+"\x00"), t.Input...)
+	}
+	for _, part := range []string{Agent, e.SessionID, e.Data.Native.Event, agentID, unique, string(input)} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return "cc-" + hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+// maxClip is the longest text that becomes a CloudEvents attribute, in bytes.
+const maxClip = 1024
+
+// Clip shortens a text that becomes a CloudEvents attribute to 1 KiB. What is
+// cut off is replaced by the text's digest, so that different long names stay
+// different; the whole name is in the event's data.
+func Clip(s string) string {
+	if len(s) <= maxClip {
+		return s
+	}
+	end := "…sha256:" + hook.Digest([]byte(s))
+	n := maxClip - len(end)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + end
+}
+
+// hops reads how many hooks stand between a person and this call.
+func hops(s string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1000 {
+		return 0, bad("%s is %s and not a number from 0 to 1000", hookwire.EnvHops, quote(s))
+	}
+	return n, nil
+}
+
+// traceParent takes a W3C trace context and drops what is none.
+func traceParent(s string) string {
+	if len(s) < 55 || len(s) > 256 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
+		return ""
+	}
+	return s
+}
+
+func quote(s string) string {
+	if len(s) > 80 {
+		s = s[:80] + "…"
+	}
+	return strconv.Quote(s)
+}

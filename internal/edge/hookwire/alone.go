@@ -1,0 +1,97 @@
+package hookwire
+
+// maxReason keeps a reason under what agents cut off, with room for escapes.
+const maxReason = 8000
+
+// Alone is the answer to an event when nobody else gives one. A gate gets the
+// answer that blocked in every agent tried: a deny in the JSON, the reason on
+// stderr and exit code 2, each of which some agent needs. All other events
+// pass, with the reason on stderr alone.
+//
+// Claude Code reads a permission event's answer in a place of its own and
+// ignores the exit code there. For WorktreeCreate it takes whatever stands on
+// stdout for a path, so nothing may stand there.
+func Alone(agent, event, reason string) Response {
+	if len(reason) > maxReason {
+		reason = reason[:maxReason] + " …"
+	}
+	stderr := append([]byte(reason), '\n')
+	if ClassOf(agent, event) != Gate {
+		if agent == ClaudeCode && isWorktreeCreate(event) {
+			return Response{Exit: 1, Stderr: stderr}
+		}
+		return Response{Stdout: []byte("{}\n"), Stderr: stderr}
+	}
+	if agent == ClaudeCode && (event == "PermissionRequest" || event == "permission_request") {
+		b := []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`)
+		b = append(appendQuoted(b, reason), "}}}\n"...)
+		return Response{Stdout: b, Stderr: stderr}
+	}
+	b := appendQuoted([]byte(`{"decision":"block","reason":`), reason)
+	b = appendQuoted(append(b, `,"permissionDecision":"deny","permissionDecisionReason":`...), reason)
+	return Response{Exit: 2, Stdout: append(b, "}\n"...), Stderr: stderr}
+}
+
+// Usable reports whether r can be an answer to the event, and not what a
+// process that crashed left behind: exit code 0 or 2 with one whole JSON
+// object on stdout. An empty answer to a gate is none.
+func Usable(agent, event string, r Response) bool {
+	if agent == ClaudeCode && isWorktreeCreate(event) {
+		return true
+	}
+	return (r.Exit == 0 || r.Exit == 2) && wholeObject(r.Stdout)
+}
+
+func isWorktreeCreate(event string) bool {
+	return event == "WorktreeCreate" || event == "worktree_create"
+}
+
+// wholeObject reports whether b is one JSON object as far as its brackets and
+// strings tell, with nothing before or after it but white space.
+func wholeObject(b []byte) bool {
+	depth, inString, closed := 0, false, false
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case inString && c == '\\':
+			i++
+		case c == '"' && depth > 0:
+			inString = !inString
+		case inString:
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		case closed, depth == 0 && c != '{':
+			return false
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+			closed = depth == 0
+		}
+	}
+	return closed && !inString
+}
+
+// appendQuoted appends s as a JSON string of ASCII alone, so that no byte of a
+// reason can break the answer.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r >= 0x20 && r < 0x7f:
+			b = append(b, byte(r))
+		case r > 0xffff:
+			r -= 0x10000
+			for _, u := range [2]rune{0xd800 + r>>10, 0xdc00 + r&0x3ff} {
+				b = append(b, '\\', 'u', hex[u>>12&15], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+			}
+		default:
+			b = append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		}
+	}
+	return append(b, '"')
+}
