@@ -1,0 +1,190 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/grapnel-dev/grapnel/bus/cloudevent"
+	"github.com/grapnel-dev/grapnel/bus/hook"
+)
+
+// replyMargin is kept free before an event's deadline for the record and the
+// way back.
+const replyMargin = 100 * time.Millisecond
+
+// decide gathers, merges, records and answers one blocking event.
+func (g *Gateway) decide(ctx context.Context, m *nats.Msg, e hook.Event) {
+	received := time.Now()
+	latest := received.Add(g.opts.MaxWait)
+	if e.Deadline.IsZero() || e.Deadline.After(latest) {
+		e.Deadline = latest
+	}
+	ctx, cancel := context.WithDeadline(ctx, e.Deadline)
+	defer cancel()
+
+	v := g.verdict(ctx, e)
+	v.EventID, v.EventDigest, v.Time = e.ID, hook.Digest(e.Raw), time.Now().UTC()
+	g.stops.apply(e, &v)
+	record := hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: caller(m), Event: e, Verdict: &v}
+	g.journal(ctx, record, &v)
+	g.stats.verdicts[v.Effect].Add(1)
+	if err := g.conn.nc.PublishMsg(&nats.Msg{Subject: m.Reply, Data: marshal(v)}); err != nil {
+		g.log.Error("bus: verdict could not be sent", "event", e.ID, "error", err)
+	}
+	g.stats.latency.observe(time.Since(received))
+	g.live(e, &v)
+}
+
+// verdict asks both phases and merges.
+func (g *Gateway) verdict(ctx context.Context, e hook.Event) hook.Verdict {
+	state := g.roster.state.Load()
+	heard := state.heard(e)
+	var first, second []hook.Entry
+	for _, entry := range heard {
+		if entry.Rewrites {
+			first = append(first, entry)
+		} else {
+			second = append(second, entry)
+		}
+	}
+	class := e.Name.Class()
+	original := e
+	var answers []hook.Answer
+	stopped := false
+	for _, entry := range first {
+		if stopped {
+			answers = append(answers, hook.Answer{Entry: entry, Outcome: hook.Late})
+			continue
+		}
+		a := g.ask(ctx, e, []hook.Entry{entry})[0]
+		if a.Outcome == hook.Answered && a.Decision.Rewrite != nil {
+			if rewritten, err := rewrite(e, a.Decision.Rewrite); err != nil {
+				a.Outcome, a.Err = hook.Malformed, err.Error()
+			} else {
+				e, a.Rewrote = rewritten, true
+			}
+		}
+		answers = append(answers, a)
+		stopped = !entry.Shadow && counts(class, a).Blocks()
+	}
+	switch {
+	case stopped:
+		for _, entry := range second {
+			answers = append(answers, hook.Answer{Entry: entry, Outcome: hook.Late})
+		}
+	case len(second) > 0:
+		answers = append(answers, g.ask(ctx, e, second)...)
+	}
+	fallback := hook.Abstain
+	if g.opts.Default != nil {
+		fallback = g.opts.Default(original)
+	}
+	v := hook.Merge(class, answers, fallback)
+	v.RosterRevision = state.revision
+	if e.Data.Tool != nil {
+		v.InputDigest = hook.Digest(e.Data.Tool.Input)
+		if !v.Effect.Blocks() && original.Data.Tool != nil && !bytes.Equal(e.Data.Tool.Input, original.Data.Tool.Input) {
+			v.Input = e.Data.Tool.Input
+		}
+	}
+	return v
+}
+
+// ask puts one event to some deciders at the same time.
+func (g *Gateway) ask(ctx context.Context, e hook.Event, entries []hook.Entry) []hook.Answer {
+	failAll := func(outcome hook.Outcome, why string) []hook.Answer {
+		answers := make([]hook.Answer, len(entries))
+		for i, entry := range entries {
+			answers[i] = hook.Answer{Entry: entry, Outcome: outcome, Err: why}
+		}
+		return answers
+	}
+	if len(e.Raw) > inlineData {
+		ref, err := g.conn.storeBlob(ctx, e.Raw)
+		if err != nil {
+			return failAll(hook.Disconnected, err.Error())
+		}
+		e.DataRef, e.Raw, e.Data = ref, []byte{}, hook.Data{}
+	}
+	header, body, err := cloudevent.Encode(e)
+	if err != nil {
+		return failAll(hook.Malformed, err.Error())
+	}
+	if e.DataRef != "" {
+		body = nil
+	}
+	replies := make(chan reply, 4*len(entries))
+	subjects := g.inbox.tokens(entries, e.ID, replies)
+	defer g.inbox.retire(subjects)
+	questions := make([]question, len(entries))
+	for i, entry := range entries {
+		m := &nats.Msg{Subject: decideSubject(entry.Name, e), Reply: subjects[i], Header: header, Data: body}
+		questions[i] = question{entry: entry, ask: func() error { return g.conn.nc.PublishMsg(m) }}
+	}
+	down, stop := g.conn.failures()
+	defer stop()
+	deadline, _ := ctx.Deadline()
+	margin := min(replyMargin, time.Until(deadline)/4)
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-margin))
+	defer cancel()
+	return gather(ctx, e.Name.Class(), questions, replies, down)
+}
+
+// rewrite returns e with another tool input.
+func rewrite(e hook.Event, input json.RawMessage) (hook.Event, error) {
+	if e.Data.Tool == nil {
+		return e, fmt.Errorf("it rewrote the input of an event that has no tool")
+	}
+	tool := *e.Data.Tool
+	tool.Input = input
+	e.Data.Tool, e.Raw = &tool, nil
+	raw, err := cloudevent.EncodeData(e)
+	if err != nil {
+		return e, err
+	}
+	e.Raw = raw
+	return e, nil
+}
+
+// journal records the verdict and changes it when that fails.
+func (g *Gateway) journal(ctx context.Context, r hook.Record, v *hook.Verdict) {
+	if g.opts.Journal == nil {
+		return
+	}
+	index, err := g.opts.Journal.Append(ctx, r)
+	if err == nil {
+		v.Record = &index
+		return
+	}
+	g.stats.unrecorded.Add(1)
+	if g.opts.OnJournalFailure == JournalIgnore {
+		return
+	}
+	g.log.Error("bus: verdict could not be recorded", "event", r.Event.ID, "error", err)
+	if g.opts.OnJournalFailure == JournalWarn {
+		v.Note = note(v.Note, "not recorded: "+err.Error())
+		return
+	}
+	if r.Event.Name.Class() == hook.Gate {
+		v.Effect, v.Grant, v.Input = max(v.Effect, hook.Deny), false, nil
+		v.Reason = strings.TrimPrefix(v.Reason+"\nthe verdict could not be put on record ("+err.Error()+"), and what is not on record does not run; see `grapnel status`", "\n")
+		return
+	}
+	if v.Effect.Blocks() || v.Grant {
+		v.Effect, v.Grant = hook.Abstain, false
+	}
+	v.Note = note(v.Note, "not recorded, so the agent goes on by its own rules: "+err.Error())
+}
+
+func note(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
