@@ -131,9 +131,13 @@ func (g *Gateway) Run(ctx context.Context) error {
 	sub.SetClosedHandler(func(string) { close(drained) })
 	close(g.ready)
 	<-ctx.Done()
-	// What the broker has delivered is still taken.
-	if err := sub.Drain(); err == nil {
-		<-drained
+	down, stop := g.conn.failures()
+	defer stop()
+	if g.conn.Connected() && sub.Drain() == nil {
+		select {
+		case <-drained: // what the broker had delivered has been taken
+		case <-down:
+		}
 	}
 	g.work.Wait()
 	return nil

@@ -147,38 +147,43 @@ func (s *Server) start(ctx context.Context, dir string, o Options) error {
 	}
 	logger := &logger{log: o.Log, fatal: make(chan string, 1)}
 	ns.SetLoggerV2(logger, false, false, false)
-	// A server that cannot start only tells its logger, and goes on as if
-	// nothing were wrong.
-	started := make(chan bool, 1)
+	started := make(chan struct{})
 	go func() {
 		ns.Start()
-		started <- ns.ReadyForConnections(o.StartTimeout)
+		close(started)
 	}()
-	select {
-	case why := <-logger.fatal:
-		err = errors.New(why)
-	case ready := <-started:
-		switch {
-		case !ready:
-			err = fmt.Errorf("the server is not ready after %s: %s", o.StartTimeout, logger.lastError())
-		case !ns.JetStreamEnabled():
-			err = fmt.Errorf("the server has no storage: %s", logger.lastError())
-		}
-		select {
-		case why := <-logger.fatal:
-			err = errors.New(why)
-		default:
-		}
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err = awaitReady(ctx, ns, logger, o.StartTimeout)
 	if err != nil {
 		ns.Shutdown()
 		ns.WaitForShutdown()
+		<-started
 		return err
 	}
 	s.nats = ns
 	return nil
+}
+
+// awaitReady returns once the server answers. A server that cannot start only
+// tells its logger, and goes on as if nothing were wrong.
+func awaitReady(ctx context.Context, ns *server.Server, l *logger, limit time.Duration) error {
+	for deadline := time.Now().Add(limit); ; {
+		ready := ns.ReadyForConnections(20 * time.Millisecond)
+		select {
+		case why := <-l.fatal:
+			return errors.New(why)
+		case <-ctx.Done():
+			return ctx.Err()
+		default:
+		}
+		switch {
+		case ready && ns.JetStreamEnabled():
+			return nil
+		case ready:
+			return fmt.Errorf("the server has no storage: %s", l.lastError())
+		case time.Now().After(deadline):
+			return fmt.Errorf("the server is not ready after %s: %s", limit, l.lastError())
+		}
+	}
 }
 
 // loopback splits an address and refuses one that others can reach: this
