@@ -58,7 +58,7 @@ func (p *pool) close() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, a := range idle {
-		a.conn.Close()
+		a.retire()
 	}
 	p.waiting.Wait()
 }
@@ -83,7 +83,7 @@ func (p *pool) take() (*attendant, error) {
 		a := p.idle[len(p.idle)-1]
 		p.idle = p.idle[:len(p.idle)-1]
 		select {
-		case <-a.exited:
+		case <-a.exited: // somebody killed it
 			a.conn.Close()
 		default:
 			return a, nil
@@ -111,7 +111,7 @@ func (p *pool) give(a *attendant) {
 	}
 	p.mu.Unlock()
 	if !keep {
-		a.conn.Close() // it ends when its socket does
+		a.retire()
 	}
 }
 
@@ -146,11 +146,10 @@ func (p *pool) launch(flags uintptr) (*attendant, error) {
 	return a, nil
 }
 
-// destroy ends a supervisor that cannot be trusted any more.
-func (a *attendant) destroy() {
+// retire ends a supervisor, with the command that it may still have.
+func (a *attendant) retire() {
 	a.conn.Close()
 	_ = a.process.Process.Kill()
-	<-a.exited
 }
 
 func (r *Runner) start(s Spec, theirs files, tag string) (*child, error) {
@@ -170,7 +169,8 @@ func (r *Runner) start(s Spec, theirs files, tag string) (*child, error) {
 			r.pool.give(a)
 			return nil, err
 		}
-		a.destroy()
+		a.retire()
+		<-a.exited
 		// A supervisor that was idle may have been killed meanwhile. If this
 		// one started the command before it died, the command died with it.
 		if dead := sweep(-1, tag); !dead || attempt == 1 {
@@ -237,14 +237,15 @@ func (r *Runner) follow(a *attendant, leader int, tag string) *child {
 		switch {
 		case err != nil:
 			c.end = end{code: -1, err: err}
-			a.destroy()
+			a.retire()
+			<-a.exited // nothing more is started by it
 			if a.confinement == Supervised { // a namespace dies with its first process
 				_ = unix.Kill(-leader, unix.SIGKILL)
 				c.end.survivors = !sweep(leader, tag)
 			}
 		case rep.survivors:
 			c.end = end{code: int(rep.a), signal: int(rep.b), leftover: int(rep.c), survivors: true}
-			a.destroy()
+			a.retire()
 		default:
 			c.end = end{code: int(rep.a), signal: int(rep.b), leftover: int(rep.c)}
 			_ = a.conn.SetReadDeadline(time.Time{})
