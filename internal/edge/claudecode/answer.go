@@ -94,14 +94,15 @@ func Answer(event string, v hook.Verdict) protocol.Answer {
 	return a.finish()
 }
 
-// Refuse answers a call of which no event could be made. A gate is denied, in
-// the language of the event that the payload names when it can be read; all
-// else passes.
+// Refuse answers a call of which no event could be made. A gate is denied, all
+// else passes, with why in the note. When the payload names another event than
+// the registration and either is a gate, it is denied in the language of the
+// one that the payload names, if that is a gate, and by exit code 2 for the
+// other.
 func Refuse(c protocol.Call, why error) protocol.Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
-	f, _, err := parse(c.Stdin)
-	if err == nil {
+	if f, _, err := parse(c.Stdin); err == nil {
 		if native := f.text("hook_event_name"); native != "" && native != c.Event {
 			names = append(names, native)
 		}
@@ -109,17 +110,22 @@ func Refuse(c protocol.Call, why error) protocol.Answer {
 	gate, language := false, c.Event
 	for _, name := range names {
 		r, known := lookup(name)
-		if known {
+		if known && r.canonical.Class() == hook.Gate {
 			language = name
 		}
 		if !known || r.canonical.Class() == hook.Gate {
 			gate = true
 		}
 	}
-	if gate {
-		return Answer(language, hook.Verdict{Effect: hook.Deny, Reason: reason})
+	if !gate {
+		p := Answer(language, hook.Verdict{})
+		p.Note = reason
+		return p
 	}
-	p := Answer(language, hook.Verdict{})
+	p := Answer(language, hook.Verdict{Effect: hook.Deny, Reason: reason})
+	if len(names) > 1 {
+		p.Exit, p.Stderr = 2, []byte(clipText(reason)+"\n")
+	}
 	p.Note = reason
 	return p
 }

@@ -56,7 +56,7 @@ func Event(c protocol.Call) (hook.Event, error) {
 	e := hook.Event{
 		Source: c.Source, Name: r.canonical, Time: c.Now,
 		SessionID: Clip(f.text("session_id")), CorrelationID: Clip(f.text("prompt_id")),
-		CausationID: Clip(c.Lookup(hookwire.EnvCausation)), TraceParent: traceParent(c.Lookup(hookwire.EnvTraceParent)),
+		CausationID: Clip(c.Lookup(hookwire.EnvCausation)), TraceParent: traceParent(c),
 	}
 	if e.Hops, err = hops(c.Lookup(hookwire.EnvHops)); err != nil {
 		return hook.Event{}, err
@@ -96,7 +96,7 @@ func (f *fields) fill(e *hook.Event, r row) {
 	case "Setup":
 		d.Reason = f.text("trigger")
 	case "UserPromptSubmit", "UserPromptExpansion":
-		d.Prompt = f.needText("prompt")
+		d.Prompt = f.text("prompt")
 	case "PreToolUse", "PermissionRequest":
 		d.Tool = f.tool(true)
 		d.Path = f.toolPath()
@@ -205,20 +205,28 @@ func Clip(s string) string {
 	return s[:n] + end
 }
 
-// hops reads how many hooks stand between a person and this call.
+// hops counts the hooks between a person and this call: one more than for the
+// event whose hook command caused it.
 func hops(s string) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1000 {
-		return 0, bad("%s is %s and not a number from 0 to 1000", hookwire.EnvHops, quote(s))
+	if err != nil || n < 0 || n >= maxHops {
+		return 0, bad("%s is %s and not a number from 0 to %d", hookwire.EnvHops, quote(s), maxHops-1)
 	}
-	return n, nil
+	return n + 1, nil
 }
 
-// traceParent takes a W3C trace context and drops what is none.
-func traceParent(s string) string {
+// maxHops is the largest number that an event can carry.
+const maxHops = 1000
+
+// traceParent takes the W3C trace context of the call, and drops what is none.
+func traceParent(c protocol.Call) string {
+	s := c.Lookup(hookwire.EnvTraceParent)
+	if s == "" {
+		s = c.Lookup("TRACEPARENT")
+	}
 	if len(s) < 55 || len(s) > 256 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
 		return ""
 	}

@@ -91,14 +91,6 @@ func (f *fields) text(key string) string {
 	return s
 }
 
-// needText is text for a field without which the event means nothing.
-func (f *fields) needText(key string) string {
-	if f.raw(key) == nil && f.err == nil {
-		f.err = bad("it has no %s", key)
-	}
-	return f.text(key)
-}
-
 func (f *fields) flag(key string) bool {
 	var b bool
 	f.decode(key, &b, "true or false")

@@ -58,18 +58,18 @@ func Budget(agent, event string) int {
 	return 25000
 }
 
-// Variables that the bus itself sets for the hook commands it runs, so that an
-// event knows what caused it.
+// Variables that the bus sets for the hook commands it runs, so that an event
+// which such a command causes knows where it comes from.
 const (
-	EnvHops        = "GRAPNEL_HOPS"
-	EnvCausation   = "GRAPNEL_CAUSATION"
-	EnvTraceParent = "TRACEPARENT"
+	EnvHops        = "GRAPNEL_HOPS"         // hops of the event that the command ran for
+	EnvCausation   = "GRAPNEL_CAUSATION_ID" // its id
+	EnvTraceParent = "GRAPNEL_TRACEPARENT"  // its W3C trace context
 )
 
 // Allowed lists the variables that travel with a request. The environment
 // holds the agent's tokens, so it never travels whole.
 func Allowed(agent string) []string {
-	common := []string{EnvHops, EnvCausation, EnvTraceParent}
+	common := []string{EnvHops, EnvCausation, EnvTraceParent, "TRACEPARENT"}
 	if agent == ClaudeCode {
 		return append(common, "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE")
 	}
