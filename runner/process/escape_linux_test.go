@@ -174,6 +174,8 @@ func TestCommandsDieWithTheRunner(t *testing.T) {
 func TestThousandRuns(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
+	_, err = process.New(nil).Run(t.Context(), shell(t, "true")) // the runtime opens files of its own at the first use
+	require.NoError(t, err)
 	goroutines := goleak.IgnoreCurrent()
 	before := resources(t)
 	n := nonce(t)
