@@ -1,14 +1,15 @@
 // grapnel-hook is what an agent starts for each hook: it hands the agent's
 // JSON to the daemon over the hook socket and prints the daemon's answer.
 //
-//	grapnel-hook [--grapnel /absolute/path] AGENT EVENT
+//	grapnel-hook [--grapnel PATH] [--within MILLISECONDS] AGENT EVENT
 //
 // EVENT is the agent's own event name as registered, or a canonical one. The
 // program never decides that something may run: without a daemon it starts the
 // full binary with the same arguments ("grapnel hook"), which lies beside it or
 // where the installer said with --grapnel, and without that it answers by the
 // event's class, which is deny for whatever guards an action. No environment
-// variable changes that.
+// variable changes that. --within is for agents whose time-out for hooks was
+// set to less than the event's budget; it can only shorten that.
 //
 // It is started for every hook, so it uses the standard library alone and
 // little of that.
@@ -16,6 +17,7 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,12 +27,12 @@ import (
 
 func main() {
 	started := time.Now()
-	agent, event, binary, problem := arguments(os.Args[1:])
+	o, problem := arguments(os.Args[1:])
 	if problem != "" {
-		os.Stderr.WriteString("grapnel-hook: " + problem + "\nusage: grapnel-hook [--grapnel /absolute/path] AGENT EVENT\n")
+		os.Stderr.WriteString("grapnel-hook: " + problem + "\nusage: grapnel-hook [--grapnel PATH] [--within MS] AGENT EVENT\n")
 		os.Exit(2)
 	}
-	s := &shim{agent: agent, event: event, binary: binary, started: started}
+	s := &shim{options: o, started: started}
 	s.exit(s.ask())
 }
 
@@ -39,16 +41,19 @@ const watchGrace = 100 * time.Millisecond
 
 // shim is one hook being answered.
 type shim struct {
-	agent, event string
-	binary       string // the full binary as given, or ""
-	started      time.Time
-	child        atomic.Pointer[os.Process]
-	answered     atomic.Bool
+	options
+	started  time.Time
+	child    atomic.Pointer[os.Process]
+	answered atomic.Bool
 }
 
 // ask gets the answer from whoever gives one.
 func (s *shim) ask() hookwire.Response {
-	budget := time.Duration(hookwire.Budget(s.agent, s.event)) * time.Millisecond
+	ms := hookwire.Budget(s.agent, s.event)
+	if s.within > 0 && s.within < ms {
+		ms = s.within
+	}
+	budget := time.Duration(ms) * time.Millisecond
 	deadline := s.started.Add(budget)
 	// The watchdog depends on nothing that it watches: a daemon that is
 	// stopped, an agent that never closes stdin, a disk that hangs.
@@ -131,32 +136,47 @@ func environment(agent string) []hookwire.Var {
 	return env
 }
 
+// options are the command line, read.
+type options struct {
+	agent, event string
+	binary       string // the full binary, or "" for the one beside this program
+	within       int    // milliseconds until the answer, or 0 for the event's budget
+}
+
 // arguments reads the command line; problem says what is wrong with it.
-func arguments(args []string) (agent, event, binary, problem string) {
+func arguments(args []string) (o options, problem string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		value, joined := strings.CutPrefix(args[0], "--grapnel=")
-		switch {
-		case joined:
-			args = args[1:]
-		case args[0] == "--grapnel" && len(args) > 1:
-			value, args = args[1], args[2:]
+		name, value, joined := strings.Cut(args[0], "=")
+		args = args[1:]
+		if !joined && len(args) > 0 {
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "--grapnel":
+			if !absolute(value) {
+				return o, "--grapnel needs an absolute path, not " + strconv.Quote(clip(value))
+			}
+			o.binary = value
+		case "--within":
+			ms, err := strconv.Atoi(value)
+			if err != nil || ms <= 0 {
+				return o, "--within needs a number of milliseconds, not " + strconv.Quote(clip(value))
+			}
+			o.within = ms
 		default:
-			return "", "", "", "unknown flag " + clip(args[0])
+			return o, "unknown flag " + strconv.Quote(clip(name))
 		}
-		if !absolute(value) {
-			return "", "", "", "--grapnel needs an absolute path, not " + clip(value)
-		}
-		binary = value
 	}
 	switch {
 	case len(args) < 2:
-		return "", "", "", "the agent's name and the event's name are missing; `grapnel install` registers both"
+		return o, "the agent's name and the event's name are missing; `grapnel install` registers both"
 	case len(args) > 2:
-		return "", "", "", "too many arguments, first " + clip(args[2])
+		return o, "too many arguments, the first is " + strconv.Quote(clip(args[2]))
 	case args[0] == "" || args[1] == "":
-		return "", "", "", "the agent's name and the event's name must not be empty"
+		return o, "the agent's name and the event's name must not be empty"
 	}
-	return args[0], args[1], binary, ""
+	o.agent, o.event = args[0], args[1]
+	return o, ""
 }
 
 func clip(s string) string {
