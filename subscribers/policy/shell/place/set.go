@@ -1,0 +1,357 @@
+package place
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strings"
+)
+
+// Set is a named list of path patterns; see the package comment.
+type Set struct {
+	in, out []pattern
+}
+
+type pattern struct {
+	home     bool     // relative to the home directory
+	anchored bool     // from the root
+	comps    []string // lower case; "**" is any number
+}
+
+// NewSet compiles patterns.
+func NewSet(patterns []string) (*Set, error) {
+	s := &Set{}
+	for _, text := range patterns {
+		body, negated := strings.CutPrefix(text, "!")
+		p, err := compile(body)
+		if err != nil {
+			return nil, fmt.Errorf("path pattern %q: %w", text, err)
+		}
+		if negated {
+			s.out = append(s.out, p)
+		} else {
+			s.in = append(s.in, p)
+		}
+	}
+	return s, nil
+}
+
+func compile(text string) (pattern, error) {
+	var p pattern
+	body := strings.ToLower(text)
+	switch {
+	case body == "" || body == "/" || body == "~" || body == "~/":
+		return p, fmt.Errorf("it names everything; write a directory or a file")
+	case strings.HasPrefix(body, "~/"):
+		p.home, p.anchored, body = true, true, body[2:]
+	case strings.HasPrefix(body, "~"):
+		return p, fmt.Errorf("only ~/ can begin a pattern")
+	case strings.HasPrefix(body, "/"):
+		p.anchored = true
+	}
+	for _, c := range split(body) {
+		if c == "." || c == ".." {
+			return p, fmt.Errorf("it must not contain %q", c)
+		}
+		p.comps = append(p.comps, c)
+	}
+	if strings.Count(body, "**") > 2 {
+		return p, fmt.Errorf("it may hold ** at most twice")
+	}
+	if len(p.comps) == 0 || len(p.comps) > 32 || len(text) > 512 {
+		return p, fmt.Errorf("it must have 1 to 32 components and at most 512 bytes")
+	}
+	return p, nil
+}
+
+// Has reports whether the path is in the set, as written or with its links
+// followed.
+func (s *Set) Has(p *Path) bool {
+	if p.Unknown {
+		return false
+	}
+	if p.Glob {
+		return s.hasGlob(p)
+	}
+	return s.match(p.Abs, p.resolver) || p.Real() != p.Abs && s.match(p.Real(), p.resolver)
+}
+
+// Covered reports whether the path takes something of the set along: it is
+// recursive, or deleted, and a directory above an anchored pattern.
+func (s *Set) Covered(p *Path) bool {
+	if p.Unknown || !p.Recursive && p.Op != Delete {
+		return false
+	}
+	for i := range s.in {
+		if !s.in[i].anchored {
+			continue
+		}
+		root := s.in[i].root(p.resolver)
+		for _, at := range []string{strings.ToLower(p.Abs), strings.ToLower(p.Real())} {
+			if whole := wholeDir(at); p.Glob && whole != "" {
+				at = whole
+			}
+			if root != at && below(root, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// root is the fixed leading part of an anchored pattern.
+func (p *pattern) root(r *Resolver) string {
+	root := "/"
+	if p.home {
+		root = strings.ToLower(r.roots.Home)
+	}
+	for _, c := range p.comps {
+		if strings.ContainsAny(c, "*?[") {
+			break
+		}
+		root = path.Join(root, c)
+	}
+	return root
+}
+
+func (s *Set) match(abs string, r *Resolver) bool {
+	abs = strings.ToLower(abs)
+	return anyMatch(s.in, abs, r, false) && !anyMatch(s.out, abs, r, false)
+}
+
+func (s *Set) hasGlob(p *Path) bool {
+	abs, real := strings.ToLower(p.Abs), strings.ToLower(p.Real())
+	for _, fixed := range []bool{true, false} {
+		var some []pattern
+		for _, in := range s.in {
+			if in.anchored == fixed {
+				some = append(some, in)
+			}
+		}
+		if !anyMatch(some, abs, p.resolver, true) && (real == abs || !anyMatch(some, real, p.resolver, true)) {
+			continue
+		}
+		// An anchored pattern names places that no glob comes near by
+		// chance. Of the others, "*" may always be one: look.
+		if fixed && !p.InWorkspace() || s.onDisk(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// onDisk reports whether a glob names something of the set that exists.
+func (s *Set) onDisk(p *Path) bool {
+	dir := p.Dir()
+	for _, name := range p.resolver.glob(dir, split(p.Abs[len(dir):])) {
+		if name == "" || s.match(name, p.resolver) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyMatch(patterns []pattern, abs string, r *Resolver, glob bool) bool {
+	var comps []string
+	for i := range patterns {
+		p := &patterns[i]
+		rest := abs
+		if p.home {
+			home := strings.ToLower(r.roots.Home)
+			if home == "" {
+				continue
+			}
+			if !below(abs, home) {
+				if !glob || !globCovers(strings.Join(firstN(split(abs), len(split(home))), "/"), home) {
+					continue
+				}
+				rest = "/" + strings.Join(split(abs)[min(len(split(home)), len(split(abs))):], "/")
+			} else {
+				rest = abs[len(home):]
+			}
+			if matchBelow(p.comps, split(rest), glob) {
+				return true
+			}
+			continue
+		}
+		if comps == nil {
+			comps = split(abs)
+		}
+		if p.anchored {
+			if matchBelow(p.comps, comps, glob) {
+				return true
+			}
+			continue
+		}
+		for at := range comps {
+			if matchBelow(p.comps, comps[at:], glob) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func firstN(s []string, n int) []string { return s[:min(n, len(s))] }
+
+// matchBelow matches a pattern against the components of a path, or of a
+// directory above it.
+func matchBelow(pattern, comps []string, glob bool) bool {
+	if len(pattern) == 0 {
+		return true
+	}
+	if pattern[0] == "**" {
+		for i := 0; i <= len(comps); i++ {
+			if len(pattern) == 1 {
+				return len(comps) > 0
+			}
+			if matchBelow(pattern[1:], comps[i:], glob) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(comps) == 0 {
+		return false
+	}
+	if glob && comps[0] == "**" {
+		return true
+	}
+	if glob && strings.ContainsAny(comps[0], "*?[") {
+		if !overlap(pattern[0], comps[0]) {
+			return false
+		}
+	} else if !component(pattern[0], comps[0]) {
+		return false
+	}
+	return matchBelow(pattern[1:], comps[1:], glob)
+}
+
+// component matches one name; a leading dot must be written out.
+func component(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	if !strings.ContainsAny(pattern, "*?[\\") {
+		return false
+	}
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, "[.") {
+		return false
+	}
+	ok, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), name)
+	return ok && err == nil
+}
+
+// overlap reports whether two name patterns have a name in common. A bracket
+// counts as any character.
+func overlap(a, b string) bool {
+	a, b = wild(a), wild(b)
+	if hidden(a) != hidden(b) {
+		return false
+	}
+	row := make([]bool, len(b)+1)
+	row[0] = true
+	for j := 1; j <= len(b); j++ {
+		row[j] = row[j-1] && b[j-1] == '*'
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = row[0] && a[i-1] == '*'
+		for j := 1; j <= len(b); j++ {
+			above := row[j]
+			switch {
+			case a[i-1] == '*' || b[j-1] == '*':
+				row[j] = above || row[j-1] || diagonal
+			default:
+				row[j] = diagonal && (a[i-1] == b[j-1] || a[i-1] == '?' || b[j-1] == '?')
+			}
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+func hidden(pattern string) bool { return strings.HasPrefix(pattern, ".") }
+
+// wild turns bracket expressions and extended globs into wildcards.
+func wild(p string) string {
+	var b strings.Builder
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '[':
+			if end := strings.IndexByte(p[i+1:], ']'); end > 0 {
+				if i == 0 && strings.HasPrefix(p, "[.") {
+					b.WriteByte('.')
+				} else {
+					b.WriteByte('?')
+				}
+				i += end + 1
+				continue
+			}
+		case '(', ')', '|', '@', '+':
+			b.WriteByte('*')
+			continue
+		}
+		b.WriteByte(p[i])
+	}
+	return b.String()
+}
+
+func split(p string) []string {
+	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
+}
+
+func staticDir(glob string) string {
+	i := strings.IndexAny(glob, "*?[")
+	if i < 0 {
+		return glob
+	}
+	dir := glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	if len(dir) > 1 {
+		dir = strings.TrimSuffix(dir, "/")
+	}
+	return dir
+}
+
+// glob lists the names that a glob has on the file system. An empty name in
+// the result says that a limit was reached.
+func (r *Resolver) glob(dir string, comps []string) []string {
+	dirs := []string{dir}
+	for _, c := range comps {
+		var next []string
+		for _, d := range dirs {
+			if !strings.ContainsAny(c, "*?[") {
+				next = append(next, path.Join(d, c))
+				continue
+			}
+			names, whole := r.names(d)
+			if !whole {
+				return []string{""}
+			}
+			for _, name := range names {
+				if component(c, name) || c == "**" {
+					next = append(next, path.Join(d, name))
+				}
+			}
+		}
+		if dirs = next; len(dirs) > 256 {
+			return append(dirs[:256], "")
+		}
+	}
+	return dirs
+}
+
+// names lists a directory, and reports whether that was all of it.
+func (r *Resolver) names(dir string) ([]string, bool) {
+	if r.lookups += 16; r.lookups > MaxLookups {
+		return nil, false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, true
+	}
+	defer f.Close()
+	const most = 2048
+	names, err := f.Readdirnames(most)
+	return names, len(names) < most || err != nil
+}
