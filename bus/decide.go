@@ -28,7 +28,7 @@ func (g *Gateway) decide(ctx context.Context, m *nats.Msg, e hook.Event) {
 	ctx, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
 
-	v := g.verdict(ctx, e)
+	v := g.Verdict(ctx, e)
 	v.EventID, v.EventDigest, v.Time = e.ID, hook.Digest(e.Raw), time.Now().UTC()
 	g.stops.apply(e, &v)
 	record := hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: caller(m), Event: e, Verdict: &v}
@@ -41,8 +41,10 @@ func (g *Gateway) decide(ctx context.Context, m *nats.Msg, e hook.Event) {
 	g.live(e, &v)
 }
 
-// verdict asks both phases and merges.
-func (g *Gateway) verdict(ctx context.Context, e hook.Event) hook.Verdict {
+// Verdict asks both phases and merges. It is the middle of what happens to an
+// event on the bus: nothing is recorded or shown, and the stop limit does not
+// count. ctx must have a deadline, and e its Raw or Data.
+func (g *Gateway) Verdict(ctx context.Context, e hook.Event) hook.Verdict {
 	state := g.roster.state.Load()
 	heard := state.heard(e)
 	var first, second []hook.Entry

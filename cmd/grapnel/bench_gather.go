@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/grapnel-dev/grapnel/bus"
+	"github.com/grapnel-dev/grapnel/bus/cloudevent"
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/bus/natsd"
+)
+
+func (a *app) benchGatherCommand() *cobra.Command {
+	n := 2000
+	c := &cobra.Command{
+		Use:   "gather",
+		Short: "The gateway with 1, 4 and 16 deciders",
+		Long: `Gather decisions from 1, 4 and 16 deciders, each on a connection of its own,
+interleaved with the same number of plain NATS requests on one shared inbox to
+as many plain responders. Nothing is recorded here; see bench audit.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var list []*comparison
+			for _, deciders := range []int{1, 4, 16} {
+				g, err := newGatherBench(c.Context(), deciders)
+				if err != nil {
+					return err
+				}
+				pair, err := g.run(c.Context(), n)
+				g.close()
+				if err != nil {
+					return err
+				}
+				list = append(list, pair...)
+			}
+			return a.printComparisons(list)
+		},
+	}
+	c.Flags().IntVarP(&n, "runs", "n", n, "how often to gather")
+	return c
+}
+
+// gatherBench is a bus with some deciders, and as many plain responders.
+type gatherBench struct {
+	deciders int
+	gateway  *bus.Gateway
+	agent    *bus.Conn
+	plain    *nats.Conn
+	inbox    *nats.Subscription
+	prefix   string
+	header   nats.Header
+	body     []byte
+	event    hook.Event
+	closers  []func()
+}
+
+func (g *gatherBench) close() {
+	for i := len(g.closers) - 1; i >= 0; i-- {
+		g.closers[i]()
+	}
+}
+
+func newGatherBench(ctx context.Context, deciders int) (g *gatherBench, err error) {
+	g = &gatherBench{deciders: deciders}
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	dir, err := os.MkdirTemp("", "grapnel-bench-")
+	if err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, func() { _ = os.RemoveAll(dir) })
+	server, err := natsd.Start(ctx, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, server.Close)
+	connect := func(r natsd.Role) (*bus.Conn, error) {
+		c, err := server.Connect(ctx, r, bus.ConnectOptions{Name: "bench"})
+		if err == nil {
+			g.closers = append(g.closers, c.Close)
+		}
+		return c, err
+	}
+	control, err := connect(natsd.Gateway)
+	if err != nil {
+		return nil, err
+	}
+	roster, err := bus.OpenRoster(ctx, control, nil)
+	if err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, roster.Close)
+	if g.gateway, err = bus.NewGateway(control, roster, nil); err != nil {
+		return nil, err
+	}
+	if g.agent, err = connect(natsd.Agent); err != nil {
+		return nil, err
+	}
+	g.event = shellEvent("go test ./... && git status")
+	g.event.SessionID, g.event.Data.Native = "bench", hook.Native{Agent: "bench", Event: "PreToolUse", Payload: padding(700)}
+	var header map[string][]string
+	if header, g.body, err = cloudevent.Encode(g.event); err != nil {
+		return nil, err
+	}
+	g.header = header
+	var entries []hook.Entry
+	for i := range deciders {
+		name := fmt.Sprintf("d%d", i)
+		entries = append(entries, hook.Entry{Name: name})
+		c, err := connect(natsd.Decider)
+		if err != nil {
+			return nil, err
+		}
+		s, err := c.Respond(name, hook.DeciderFunc(func(context.Context, hook.Event) (hook.Decision, error) {
+			return hook.Decision{Context: "nothing to say about this one, as about most"}, nil
+		}), nil)
+		if err != nil {
+			return nil, err
+		}
+		g.closers = append(g.closers, s.Close)
+		if err := g.plainResponder(server, fmt.Sprintf("decide.plain%d.x", i)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := roster.Sync(ctx, entries); err != nil {
+		return nil, err
+	}
+	if g.plain, err = dialPlain(server, natsd.Gateway); err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, g.plain.Close)
+	g.prefix = g.plain.NewRespInbox()
+	if g.inbox, err = g.plain.SubscribeSync(g.prefix + ".*"); err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- g.gateway.Run(running) }()
+	g.closers = append(g.closers, func() { cancel(); <-ended })
+	select {
+	case <-g.gateway.Ready():
+		return g, nil
+	case err := <-ended:
+		ended <- err
+		return nil, err
+	}
+}
+
+// plainResponder answers as a decider does, with nothing around it.
+func (g *gatherBench) plainResponder(server *natsd.Server, subject string) error {
+	nc, err := dialPlain(server, natsd.Gateway)
+	if err != nil {
+		return err
+	}
+	g.closers = append(g.closers, nc.Close)
+	answer := []byte(`{"effect":"abstain","context":"nothing to say about this one, as about most"}`)
+	if _, err := nc.Subscribe(subject, func(m *nats.Msg) { _ = nc.Publish(m.Reply, answer) }); err != nil {
+		return err
+	}
+	return nc.Flush()
+}
+
+func dialPlain(server *natsd.Server, r natsd.Role) (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(inProcess(server.Dial)), nats.UserInfo(string(r), server.Password(r)),
+		nats.CustomInboxPrefix(bus.InboxPrefix(string(r))))
+}
+
+// run measures three things in turn: plain requests, the gateway's gather, and
+// an agent's whole request.
+func (g *gatherBench) run(ctx context.Context, n int) ([]*comparison, error) {
+	plain := series{Name: fmt.Sprintf("%d plain requests on one inbox", g.deciders)}
+	gather := &comparison{Measured: series{Name: fmt.Sprintf("gateway, %d deciders", g.deciders)}}
+	whole := &comparison{Measured: series{Name: fmt.Sprintf("an agent's request, %d deciders", g.deciders)}}
+	if g.deciders == 4 {
+		gather.Target = 1.5
+	}
+	for i := range n + n/10 {
+		warm := i >= n/10
+		begin := time.Now()
+		if err := g.plainRequests(); err != nil {
+			return nil, err
+		}
+		if warm {
+			plain.add(time.Since(begin))
+		}
+		event := g.event
+		event.Raw = g.body
+		bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+		begin = time.Now()
+		v := g.gateway.Verdict(bounded, event)
+		took := time.Since(begin)
+		cancel()
+		if v.Effect != hook.Abstain {
+			return nil, fmt.Errorf("the verdict is %s: %s", v.Effect, v.Reason)
+		}
+		if warm {
+			gather.Measured.add(took)
+		}
+		bounded, cancel = context.WithTimeout(ctx, 10*time.Second)
+		begin = time.Now()
+		_, err := g.agent.Request(bounded, g.event)
+		took = time.Since(begin)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		if warm {
+			whole.Measured.add(took)
+		}
+	}
+	gather.Yardstick, whole.Yardstick = plain, plain
+	return []*comparison{gather, whole}, nil
+}
+
+func (g *gatherBench) plainRequests() error {
+	for i := range g.deciders {
+		token := make([]byte, 8)
+		_, _ = rand.Read(token)
+		m := &nats.Msg{Subject: fmt.Sprintf("decide.plain%d.x", i), Reply: g.prefix + "." + hex.EncodeToString(token), Header: g.header, Data: g.body}
+		if err := g.plain.PublishMsg(m); err != nil {
+			return err
+		}
+	}
+	for range g.deciders {
+		if _, err := g.inbox.NextMsg(5 * time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// padding makes a payload of about n bytes.
+func padding(n int) []byte {
+	b := make([]byte, 0, n+16)
+	b = append(b, `{"padding":"`...)
+	for len(b) < n {
+		b = append(b, 'x')
+	}
+	return append(b, `"}`...)
+}

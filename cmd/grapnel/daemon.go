@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/grapnel-dev/grapnel/bus"
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/bus/natsd"
+	"github.com/grapnel-dev/grapnel/internal/edge"
+	"github.com/grapnel-dev/grapnel/internal/redact"
+	"github.com/grapnel-dev/grapnel/runner/process"
+	"github.com/grapnel-dev/grapnel/subscribers/audit"
+	"github.com/grapnel-dev/grapnel/subscribers/command"
+	"github.com/grapnel-dev/grapnel/subscribers/policy"
+)
+
+// superviseCommand is the hidden first argument with which this program is the
+// supervisor of one hook command.
+const superviseCommand = "supervise"
+
+// daemon is one running bus: everything that `up` starts, in one process.
+type daemon struct {
+	paths   paths
+	broker  string // URL of a broker of one's own; empty embeds one
+	listen  string // loopback TCP address of the embedded broker
+	log     *slog.Logger
+	started time.Time
+
+	config  *config
+	connect func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error)
+	access  access
+
+	policy  *policy.Decider
+	journal *audit.Log
+	roster  *bus.Roster
+	gateway *bus.Gateway
+	runner  *process.Runner
+	hooks   []*command.Command
+	traces  *traces
+
+	mu    sync.Mutex
+	stops []func()   // in order of starting
+	ended chan error // what ended by itself
+	down  chan struct{}
+	once  sync.Once
+}
+
+// start brings everything up, or nothing: after an error it has cleaned up.
+func (d *daemon) start(ctx context.Context) (err error) {
+	d.started, d.ended, d.down, d.traces = time.Now(), make(chan error, 8), make(chan struct{}), new(traces)
+	defer func() {
+		if err != nil {
+			d.stop()
+		}
+	}()
+	if d.config, err = loadConfig(d.paths); err != nil {
+		return err
+	}
+	// A policy that cannot be read must not start a bus without one.
+	if err := os.MkdirAll(d.paths.state, 0o700); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	if err := d.openPolicy(ctx); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{
+		d.openBroker, d.openJournal, d.openHooks, d.openGateway, d.openDeciders, d.openControl, d.openEdge,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return d.access.write(d.paths)
+}
+
+// wait returns when ctx ends, somebody asks for `down`, or a part of the
+// daemon fails.
+func (d *daemon) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-d.down:
+		return nil
+	case err := <-d.ended:
+		return err
+	}
+}
+
+// stop ends everything in the opposite order of starting: first nothing new
+// comes in, then what is under way is finished.
+func (d *daemon) stop() {
+	d.mu.Lock()
+	stops := d.stops
+	d.stops = nil
+	d.mu.Unlock()
+	for i := len(stops) - 1; i >= 0; i-- {
+		stops[i]()
+	}
+}
+
+func (d *daemon) onStop(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stops = append(d.stops, f)
+}
+
+// background runs part of the daemon; its end before stop is the daemon's.
+func (d *daemon) background(name string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("ended by itself")
+		}
+		select {
+		case d.ended <- fmt.Errorf("%s: %w", name, err):
+		default:
+		}
+	}()
+	d.onStop(func() {
+		cancel()
+		<-done
+	})
+}
+
+func (d *daemon) openBroker(ctx context.Context) error {
+	if d.broker != "" {
+		d.access = accessFromEnvironment(d.broker, os.Getenv)
+		d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
+			return bus.Connect(ctx, d.access.options(r, name, d.log))
+		}
+		return bus.CheckBroker(ctx, d.access.options(natsd.Agent, "", d.log), d.access.options(natsd.Gateway, "", d.log))
+	}
+	server, err := natsd.Start(ctx, d.paths.state, &natsd.Options{Listen: d.listen, Log: d.log})
+	if err != nil {
+		return err
+	}
+	d.onStop(server.Close)
+	if err := server.ServeUnix(d.paths.busSocket()); err != nil {
+		return err
+	}
+	d.access = access{Socket: d.paths.busSocket(), URL: server.URL(), Passwords: make(map[natsd.Role]string)}
+	for _, r := range natsd.Roles() {
+		d.access.Passwords[r] = server.Password(r)
+	}
+	d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
+		return server.Connect(ctx, r, bus.ConnectOptions{Name: name, Log: d.log})
+	}
+	return nil
+}
+
+// connection is one that lives as long as the daemon.
+func (d *daemon) connection(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
+	c, err := d.connect(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	d.onStop(c.Close)
+	return c, nil
+}
+
+func (d *daemon) openJournal(context.Context) error {
+	host, _ := os.Hostname()
+	key, err := audit.LoadKey(d.paths.nodeKey(), "grapnel."+hook.Token(host))
+	if err != nil {
+		return fmt.Errorf("this node's signing key: %w", err)
+	}
+	redactor, err := newRedactor(d.paths)
+	if err != nil {
+		return err
+	}
+	d.journal, err = audit.Open(d.paths.auditDir(), key, &audit.Options{Redactor: redactor, Logger: d.log})
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	d.onStop(func() {
+		if err := d.journal.Close(); err != nil {
+			d.log.Error("daemon: the audit log did not close cleanly", "error", err)
+		}
+	})
+	return nil
+}
+
+func (d *daemon) openGateway(ctx context.Context) error {
+	conn, err := d.connection(ctx, natsd.Gateway, "gateway")
+	if err != nil {
+		return err
+	}
+	if d.roster, err = bus.OpenRoster(ctx, conn, d.compileWhen()); err != nil {
+		return err
+	}
+	d.onStop(d.roster.Close)
+	redactor, err := newRedactor(d.paths)
+	if err != nil {
+		return err
+	}
+	fallback, err := d.config.defaultFor()
+	if err != nil {
+		return err
+	}
+	d.gateway, err = bus.NewGateway(conn, d.roster, &bus.GatewayOptions{
+		Journal: d.journal, OnJournalFailure: d.config.Audit.OnFailure, Default: fallback, Log: d.log,
+		Redact: func(b []byte) []byte { clean, _ := redactor.Bytes(b); return clean },
+	})
+	return err
+}
+
+// openDeciders puts everyone who decides on the bus, then into the roster, and
+// only then lets the gateway answer.
+func (d *daemon) openDeciders(ctx context.Context) error {
+	entries := []hook.Entry{{Name: policyDecider, Filter: ">", Priority: 1000, Grants: true}}
+	conn, err := d.connection(ctx, natsd.Decider, "decider "+policyDecider)
+	if err != nil {
+		return err
+	}
+	if err := d.respond(conn, policyDecider, d.policy); err != nil {
+		return err
+	}
+	for _, h := range d.hooks {
+		if !wantsClass(h.Hook(), true) {
+			continue
+		}
+		conn, err := d.connection(ctx, natsd.Decider, "decider "+h.Hook().Name)
+		if err != nil {
+			return err
+		}
+		if err := d.respond(conn, h.Hook().Name, h); err != nil {
+			return err
+		}
+		entries = append(entries, h.Entry())
+	}
+	if _, err := d.roster.Sync(ctx, append(entries, d.config.Roster...)); err != nil {
+		return err
+	}
+	d.background("gateway", d.gateway.Run)
+	select {
+	case <-d.gateway.Ready():
+	case err := <-d.ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return d.openHandlers(ctx)
+}
+
+func (d *daemon) respond(conn *bus.Conn, name string, decider hook.Decider) error {
+	s, err := conn.Respond(name, decider, nil)
+	if err != nil {
+		return err
+	}
+	d.onStop(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		s.Drain(ctx)
+	})
+	return nil
+}
+
+func (d *daemon) openEdge(ctx context.Context) error {
+	conn, err := d.connection(ctx, natsd.Agent, "edge")
+	if err != nil {
+		return err
+	}
+	e := edge.New(conn, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
+		d.log.Info("edge: the agent was given another answer than the verdict", "event", e.ID, "effect", v.Effect.String(), "note", note)
+	}})
+	d.onStop(e.Close)
+	server, err := edge.Listen(d.paths.socket, e, &edge.ListenOptions{Log: d.log})
+	if err != nil {
+		return err
+	}
+	d.background("hook socket", server.Run)
+	return nil
+}
+
+func (d *daemon) compileWhen() func(string) (bus.Predicate, error) {
+	return func(expression string) (bus.Predicate, error) {
+		f, err := policy.CompileWhen(expression)
+		return bus.Predicate(f), err
+	}
+}
+
+func newRedactor(p paths) (*redact.Redactor, error) {
+	key, err := secretFile(filepath.Join(p.state, "redact.key"), 32)
+	if err != nil {
+		return nil, err
+	}
+	return redact.New(&redact.Options{Key: key})
+}
+
+// wantsClass reports whether a hook's patterns can match events that block, or
+// that do not.
+func wantsClass(h command.Hook, blocking bool) bool {
+	for _, on := range h.On {
+		for part := range strings.SplitSeq(on, ",") {
+			name, _, _ := strings.Cut(strings.TrimSpace(part), ".")
+			if name == "*" || name == ">" || hook.Name(name).Blocking() == blocking {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,16 @@
+//go:build unix
+
+package main
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+const executableSuffix = ""
+
+// detach lets cmd live on when the session that started it ends.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// privateFiles makes all that this process creates its user's alone.
+func privateFiles() { syscall.Umask(0o077) }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/grapnel-dev/grapnel/bus"
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/bus/natsd"
+	"github.com/grapnel-dev/grapnel/runner/process"
+)
+
+// tailFlags say which events to show.
+type tailFlags struct {
+	session, agent, effect string
+	count                  int
+}
+
+func (a *app) tailCommand() *cobra.Command {
+	var f tailFlags
+	c := &cobra.Command{
+		Use:     "tail [FILTER]",
+		Short:   "Follow events and verdicts as they happen",
+		Long:    "Follow events and verdicts as they happen, one line each, secrets removed.\nFILTER is an event pattern: pre_tool_use.bash, '*.bash', stop.",
+		Example: "  grapnel tail 'pre_tool_use.*' --effect deny",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			pattern, err := hook.ParsePattern(strings.Join(args, ""))
+			if err != nil {
+				return fail(exitUsage, "`grapnel agents` lists the events", err)
+			}
+			if f.effect != "" {
+				if err := new(hook.Effect).UnmarshalText([]byte(f.effect)); err != nil {
+					return fail(exitUsage, "", err)
+				}
+			}
+			conn, err := a.client(c.Context(), natsd.Watcher)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			seen, err := conn.Watch(c.Context(), pattern)
+			if err != nil {
+				return err
+			}
+			shown := 0
+			for o, err := range seen {
+				if err != nil {
+					return fail(exitUnreachable, "the bus has stopped", err)
+				}
+				if !f.wants(o) {
+					continue
+				}
+				if err := a.show(o); err != nil {
+					return err
+				}
+				if shown++; f.count > 0 && shown == f.count {
+					return nil
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&f.session, "session", "", "only this session `id`")
+	c.Flags().StringVar(&f.agent, "agent", "", "only this agent's `name`")
+	c.Flags().StringVar(&f.effect, "effect", "", "only verdicts with this `effect`")
+	c.Flags().IntVarP(&f.count, "count", "n", 0, "end after this many events")
+	return c
+}
+
+func (f tailFlags) wants(o bus.Observation) bool {
+	switch {
+	case f.session != "" && o.Event.SessionID != f.session,
+		f.agent != "" && o.Event.Data.Native.Agent != f.agent && !strings.HasSuffix(o.Event.Source, "/"+f.agent),
+		f.effect != "" && (o.Verdict == nil || o.Verdict.Effect.String() != f.effect):
+		return false
+	}
+	return true
+}
+
+func (a *app) show(o bus.Observation) error {
+	if a.json {
+		line, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.out, "%s\n", line)
+		return err
+	}
+	effect, why := "-", ""
+	if o.Verdict != nil {
+		effect = o.Verdict.Effect.String()
+		why, _, _ = strings.Cut(o.Verdict.Reason, "\n")
+	}
+	what := ""
+	if t := o.Event.Data.Tool; t != nil {
+		what = string(t.Input)
+	} else if o.Event.Data.Prompt != "" {
+		what = o.Event.Data.Prompt
+	}
+	_, err := fmt.Fprintf(a.out, "%s  %-8s %-24s %-12.12s %s  %s\n", o.Event.Time.Local().Format(time.TimeOnly), effect,
+		oneLine(o.Event.Key(), 60), oneLine(o.Event.SessionID, 12), oneLine(what, 100), oneLine(why, 160))
+	return err
+}
+
+// oneLine makes what somebody else wrote fit for one line of a terminal.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(process.Text([]byte(s), 1<<20)), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) upCommand() *cobra.Command {
+	d := new(daemon)
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Run the bus",
+		Long: `Run the bus: gateway, policy, hook commands, audit log and hook socket, on a NATS
+server inside this process, or with --nats on one of your own (deploy/nats holds
+its configuration; the passwords of its users are read from
+GRAPNEL_<USER>_PASSWORD). Prints where everything is, then "ready". SIGTERM and
+Ctrl-C finish what is under way and stop; SIGHUP reads the policy anew.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			log, err := a.logger(a.err)
+			if err != nil {
+				return err
+			}
+			privateFiles()
+			d.paths, d.log = a.paths, log
+			return a.up(c.Context(), d)
+		},
+	}
+	c.Flags().StringVar(&d.broker, "nats", "", "`URL` of a NATS server of your own; nothing is embedded then")
+	c.Flags().StringVar(&d.listen, "nats-listen", "", "loopback `address` on which the embedded server takes NATS clients")
+	c.MarkFlagsMutuallyExclusive("nats", "nats-listen")
+	return c
+}
+
+func (a *app) up(ctx context.Context, d *daemon) error {
+	begin := time.Now()
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "state   %s\n", d.paths.state)
+	fmt.Fprintf(a.out, "hooks   %s\n", d.paths.socket)
+	switch {
+	case d.broker != "":
+		fmt.Fprintf(a.out, "nats    %s\n", d.broker)
+	case d.access.URL != "":
+		fmt.Fprintf(a.out, "nats    %s and %s\n", d.access.URL, d.access.Socket)
+	default:
+		fmt.Fprintf(a.out, "nats    %s (listens on no port)\n", d.access.Socket)
+	}
+	fmt.Fprintf(a.out, "audit   %s, %d records\n", d.paths.auditDir(), d.journal.Size())
+	fmt.Fprintf(a.out, "policy  %d rules, %d hook commands\n", len(d.policy.Policy().Rules()), len(d.hooks))
+	fmt.Fprintf(a.out, "ready   after %d ms\n", time.Since(begin).Milliseconds())
+
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, hangup())
+	defer signal.Stop(reload)
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		for {
+			select {
+			case <-reload:
+				d.reload(ctx)
+			case <-ctx.Done():
+				return
+			case <-d.down:
+				return
+			}
+		}
+	}()
+	err := d.wait(ctx)
+	d.once.Do(func() { close(d.down) })
+	<-watching
+	d.stop()
+	_ = os.Remove(d.paths.access())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "stopped")
+	return nil
+}
+
+// reload reads the policy anew; a bad one changes nothing but the health.
+func (d *daemon) reload(ctx context.Context) {
+	if err := d.policy.Reload(ctx); err != nil {
+		d.log.Error("daemon: the policy was not reloaded; the last good one stays", "error", err)
+		return
+	}
+	d.saveBundle()
+	d.log.Info("daemon: policy reloaded", "rules", len(d.policy.Policy().Rules()))
+}
