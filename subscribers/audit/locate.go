@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sort"
+	"time"
 )
 
 // ErrNotFound says that the log has no record with that index.
@@ -127,4 +128,16 @@ func erase(dir string, p place, f frame) error {
 		at, left = at+int64(n), left-n
 	}
 	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// erasedMeanwhile looks again at a record whose payload does not match: perhaps
+// it was read while a redaction was overwriting it.
+func erasedMeanwhile(f io.ReaderAt, offset int64) bool {
+	for range 5 {
+		time.Sleep(time.Millisecond)
+		if fr, err := readFrameAt(f, offset); err == nil && fr.erased() {
+			return true
+		}
+	}
+	return false
 }

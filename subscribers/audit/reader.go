@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,8 +72,18 @@ func (r *Reader) Record(index int64) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return decode(f, index)
+	rec, err := decode(f, index)
+	for try := 0; try < 5 && errors.Is(err, errPayload); try++ {
+		// Perhaps a redaction was overwriting it just now.
+		time.Sleep(time.Millisecond)
+		if _, f, again := locate(r.dir, segments, index); again == nil {
+			rec, err = decode(f, index)
+		}
+	}
+	return rec, err
 }
+
+var errPayload = errors.New("the payload is not the one that was written")
 
 // decode makes a Record of a frame; it keeps the frame's memory.
 func decode(f frame, index int64) (Record, error) {
@@ -89,7 +100,7 @@ func decode(f frame, index int64) (Record, error) {
 	}
 	want, ok := leafCommitment(f.leaf)
 	if !ok || commitment(f.salt, f.payload) != want {
-		return rec, fmt.Errorf("%w: the payload of record %d is not the one that was written", ErrDamaged, index)
+		return rec, fmt.Errorf("%w: record %d: %w", ErrDamaged, index, errPayload)
 	}
 	// The commitment has vouched for the bytes. They hold what agents wrote,
 	// so that limits of our own have no place here.
@@ -110,6 +121,9 @@ func (r *Reader) All(from int64) iter.Seq2[Record, error] {
 			}
 			i, _ := leafIndex(f.leaf)
 			rec, err := decode(frame{slices.Clone(f.leaf), slices.Clone(f.salt), slices.Clone(f.payload), f.commit}, i)
+			if errors.Is(err, errPayload) {
+				rec, err = r.Record(i)
+			}
 			if !yield(rec, err) || err != nil {
 				return
 			}
@@ -157,6 +171,12 @@ func (r *Reader) segmentFrames(first, from int64, last bool, yield func(frame, e
 	if err != nil {
 		return 0, false, err
 	}
+	// Behind the last checkpoint stands what a writer is writing now, or was
+	// when it died.
+	covered := int64(1<<63 - 1)
+	if c, err := r.Checkpoint(); last && err == nil {
+		covered = c.Size
+	}
 	for ; ; at++ {
 		fr, err := s.next()
 		if err == io.EOF || errors.Is(err, errPadding) {
@@ -165,12 +185,15 @@ func (r *Reader) segmentFrames(first, from int64, last bool, yield func(frame, e
 		if err == nil {
 			err = checkIndex(fr, at)
 		}
-		if err != nil {
-			// Behind the last checkpoint stands what a writer is writing now,
-			// or was when it died.
-			if c, e := r.Checkpoint(); last && e == nil && at >= c.Size {
-				return at, true, nil
+		if err == nil && at >= covered && !fr.erased() {
+			if want, ok := leafCommitment(fr.leaf); !ok || commitment(fr.salt, fr.payload) != want {
+				err = ErrDamaged
 			}
+		}
+		if err != nil && at >= covered {
+			return at, true, nil
+		}
+		if err != nil {
 			return at, false, damaged(err, first)
 		}
 		if at >= from && !yield(fr, nil) {

@@ -197,7 +197,9 @@ func TestEachTamperingIsFoundAndPlaced(t *testing.T) {
 func TestSinceReadsTheEndOnly(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 300, 32<<10)
-	since := func(n int64) audit.Result { return verify(t, s.dir, s.k, &audit.VerifyOptions{Since: n, Checkpoint: s.outside}) }
+	since := func(n int64) audit.Result {
+		return verify(t, s.dir, s.k, &audit.VerifyOptions{Since: n, Checkpoint: s.outside})
+	}
 	for _, n := range []int64{0, 1, 150, 299, 1000} {
 		r := since(n)
 		assert.True(t, r.OK(), "since %d: %v", n, r.Bad)
