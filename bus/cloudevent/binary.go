@@ -81,17 +81,16 @@ func Decode(header map[string][]string, body []byte) (hook.Event, error) {
 // DecodeAttributes is Decode without the data: Data and Raw stay empty.
 func DecodeAttributes(header map[string][]string) (hook.Event, error) {
 	var e hook.Event
-	var version bool
-	seen := make(map[string]bool, len(header))
+	var version, mixed bool
 	for k, values := range header {
 		if len(k) <= len(prefix) || !strings.EqualFold(k[:len(prefix)], prefix) {
 			continue
 		}
 		name := lower(k[len(prefix):])
-		if seen[name] || len(values) != 1 {
+		mixed = mixed || k[:len(prefix)] != prefix || k[len(prefix):] != name
+		if len(values) != 1 {
 			return e, bad("attribute %.40q is given more than once", name)
 		}
-		seen[name] = true
 		version = version || name == "specversion"
 		value, err := unescape(values[0])
 		if err != nil {
@@ -99,6 +98,13 @@ func DecodeAttributes(header map[string][]string) (hook.Event, error) {
 		}
 		if err := set(&e, attribute{name, value}); err != nil {
 			return e, err
+		}
+	}
+	// Names that are all lower case are different ones, since they are keys of
+	// a map.
+	if mixed {
+		if name, twice := repeated(header); twice {
+			return e, bad("attribute %.40q is given more than once", name)
 		}
 	}
 	if !version {
@@ -115,6 +121,21 @@ func lower(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// repeated finds an attribute that is there in two spellings.
+func repeated(header map[string][]string) (string, bool) {
+	seen := make(map[string]bool, len(header))
+	for k := range header {
+		name := lower(k)
+		if strings.HasPrefix(name, prefix) {
+			if seen[name] {
+				return name[len(prefix):], true
+			}
+			seen[name] = true
+		}
+	}
+	return "", false
 }
 
 const upperHex = "0123456789ABCDEF"

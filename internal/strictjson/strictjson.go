@@ -30,22 +30,22 @@ var (
 // unknown keys. Limit 0 means no limit. Fields of type [encoding/json.RawMessage]
 // keep their bytes as they stand; they alias no memory of b.
 func Unmarshal(b []byte, v any, limit int) error {
-	if err := Check(b, limit); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, v, json.RejectUnknownMembers(true)); err != nil {
-		return clean(err)
-	}
-	return nil
+	return unmarshal(b, v, limit, true)
 }
 
 // UnmarshalOpen is [Unmarshal] for documents whose shape somebody else owns:
 // unknown keys are passed over.
 func UnmarshalOpen(b []byte, v any, limit int) error {
-	if err := Check(b, limit); err != nil {
+	return unmarshal(b, v, limit, false)
+}
+
+// unmarshal reads b once: the decoder itself refuses duplicate keys, also in
+// what a raw message holds, invalid UTF-8, and anything after the document.
+func unmarshal(b []byte, v any, limit int, closed bool) error {
+	if err := bounds(b, limit); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	if err := json.Unmarshal(b, v, json.RejectUnknownMembers(closed)); err != nil {
 		return clean(err)
 	}
 	return nil
@@ -54,6 +54,21 @@ func UnmarshalOpen(b []byte, v any, limit int) error {
 // Check reports whether b is one well-formed document within the limits,
 // without duplicate keys at any level, and nothing after it.
 func Check(b []byte, limit int) error {
+	if err := bounds(b, limit); err != nil {
+		return err
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(b))
+	if err := dec.SkipValue(); err != nil {
+		return clean(err)
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return errors.New("there is something after the JSON document")
+	}
+	return nil
+}
+
+// bounds looks at what can be told without parsing.
+func bounds(b []byte, limit int) error {
 	if limit > 0 && len(b) > limit {
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(b), limit)
 	}
@@ -62,13 +77,6 @@ func Check(b []byte, limit int) error {
 	}
 	if tooDeep(b) {
 		return fmt.Errorf("%w: more than %d levels", ErrTooDeep, MaxDepth)
-	}
-	dec := jsontext.NewDecoder(bytes.NewReader(b))
-	if err := dec.SkipValue(); err != nil {
-		return clean(err)
-	}
-	if _, err := dec.ReadToken(); err != io.EOF {
-		return errors.New("there is something after the JSON document")
 	}
 	return nil
 }

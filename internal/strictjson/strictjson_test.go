@@ -50,6 +50,40 @@ func TestRawMessagesKeepTheirBytes(t *testing.T) {
 	assert.Equal(t, `{ "b" : 1.0, "a":"\u0041" }`, string(v.Raw))
 }
 
+// TestDuplicatesAnywhere has a duplicate key in each place of a document of
+// raw and typed parts.
+func TestDuplicatesAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{
+		`{"raw":{"a":1,"a":2}}`, `{"raw":[{"a":{"b":1,"b":1}}]}`, `{"raw":1,"raw":1}`, `{"raw":{"a":1,"\u0061":2}}`,
+		`{"list":[{"raw":{"x":1,"x":1}}]}`, `{"any":{"a":1,"a":2}}`, `{"raw":"\ud800"}`, "{\"raw\":\"\xff\"}", `{"raw":1} 2`,
+	} {
+		var v struct {
+			Raw  json.RawMessage `json:"raw"`
+			List []struct {
+				Raw json.RawMessage `json:"raw"`
+			} `json:"list"`
+			Any any `json:"any"`
+		}
+		assert.Error(t, strictjson.Unmarshal([]byte(bad), &v, 0), bad)
+		assert.Error(t, strictjson.UnmarshalOpen([]byte(bad), &v, 0), bad)
+		assert.Error(t, strictjson.Check([]byte(bad), 0), bad)
+	}
+}
+
+// FuzzUnmarshalIsNoLooser holds decoding against Check: what is decoded is
+// well formed by it.
+func FuzzUnmarshalIsNoLooser(f *testing.F) {
+	f.Add([]byte(`{"effect":"allow","rewrite":{"a":1,"a":2}}`))
+	f.Add([]byte(`{"effect":"deny","reason":"x"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var d hook.Decision
+		if strictjson.UnmarshalOpen(b, &d, 1<<16) == nil {
+			require.NoError(t, strictjson.Check(b, 1<<16), "decoded what is not well formed: %q", b)
+		}
+	})
+}
+
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(`{"a":[1,"x",null,{"b":true}]}`))
 	f.Add([]byte(`{"a":1,"a":2}`))
