@@ -45,8 +45,11 @@ func start(t testing.TB, role, dir string, k *audit.Key) (*exec.Cmd, *bufio.Scan
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
+		stdin.Close()
 		if cmd.ProcessState == nil {
 			cmd.Process.Kill()
 			cmd.Wait()

@@ -130,6 +130,11 @@ func (w *writer) commit(b []byte) error {
 			return err
 		}
 	}
+	// Before, since a write behind the end of a file that was cut would fill
+	// the gap with zeros; after, since the file may go while it is written.
+	if err := w.id.check(w.tail); err != nil {
+		return err
+	}
 	err := w.write(b)
 	if err == nil {
 		err = w.sync(w.file)
@@ -230,6 +235,9 @@ func (w *writer) probe() error {
 
 // trim gives reserved space back.
 func (w *writer) trim() error {
+	if err := w.id.check(w.tail); err != nil {
+		return err
+	}
 	if err := w.file.Truncate(w.tail); err != nil {
 		return err
 	}
