@@ -20,8 +20,10 @@ func (l *logger) Noticef(format string, v ...any) {
 	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
 }
 
+// Warnf is about our own choices (passwords that live in memory alone, large
+// messages), which nobody else can change.
 func (l *logger) Warnf(format string, v ...any) {
-	l.log.Warn("nats: " + fmt.Sprintf(format, v...))
+	l.log.Info("nats: " + fmt.Sprintf(format, v...))
 }
 
 func (l *logger) Errorf(format string, v ...any) {

@@ -23,6 +23,7 @@ const (
 	verbRosterList   = "roster.list"
 	verbRosterSet    = "roster.set"
 	verbRosterRemove = "roster.remove"
+	verbRedact       = "audit.redact"
 )
 
 // openControl answers the command line.
@@ -56,6 +57,13 @@ func (d *daemon) openControl(ctx context.Context) error {
 			}
 			revision, err := d.roster.Set(ctx, e)
 			return rosterList{Revision: revision}, err
+		},
+		verbRedact: func(ctx context.Context, body []byte) (any, error) {
+			var r redaction
+			if err := json.Unmarshal(body, &r); err != nil {
+				return nil, err
+			}
+			return d.journal.Redact(ctx, r.Index, r.By, r.Reason)
 		},
 		verbRosterRemove: func(ctx context.Context, body []byte) (any, error) {
 			revision, err := d.roster.Remove(ctx, string(body))

@@ -11,7 +11,6 @@ import (
 	"github.com/grapnel-dev/grapnel/bus"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/bus/natsd"
-	"github.com/grapnel-dev/grapnel/runner/process"
 )
 
 // tailFlags say which events to show.
@@ -105,13 +104,4 @@ func (a *app) show(o bus.Observation) error {
 	_, err := fmt.Fprintf(a.out, "%s  %-8s %-24s %-12.12s %s  %s\n", o.Event.Time.Local().Format(time.TimeOnly), effect,
 		oneLine(o.Event.Key(), 60), oneLine(o.Event.SessionID, 12), oneLine(what, 100), oneLine(why, 160))
 	return err
-}
-
-// oneLine makes what somebody else wrote fit for one line of a terminal.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(process.Text([]byte(s), 1<<20)), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
