@@ -34,7 +34,8 @@ type document struct {
 	listed []entry
 }
 
-var bom = []byte("\ufeff")
+// byteOrderMark is what some editors put in front.
+const byteOrderMark = "\ufeff"
 
 // parse reads settings; an empty file is an empty object.
 func parse(b []byte) (*document, error) {
@@ -42,7 +43,7 @@ func parse(b []byte) (*document, error) {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d", ErrSettings, len(b), maxSettings)
 	}
 	d := &document{newline: "\n", unit: "  ", argvs: map[string][]string{}}
-	d.text, d.bom = bytes.CutPrefix(b, bom)
+	d.text, d.bom = bytes.CutPrefix(b, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		d.text = []byte("{}\n")
 	}
@@ -78,7 +79,7 @@ func (d *document) set(text []byte) error {
 // bytes is the file's new content.
 func (d *document) bytes() []byte {
 	if d.bom {
-		return append(bytes.Clone(bom), d.text...)
+		return append([]byte(byteOrderMark), d.text...)
 	}
 	return d.text
 }
