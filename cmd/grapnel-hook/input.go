@@ -23,7 +23,7 @@ func readAll(r io.Reader, limit int) ([]byte, error) {
 		if len(b) > limit {
 			return nil, &inputError{errTooMuch, "it is larger than " + strconv.Itoa(limit) + " bytes; split the action into smaller ones"}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return b, nil
 		}
 		if err != nil {

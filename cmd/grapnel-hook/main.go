@@ -16,6 +16,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func (s *shim) ask() hookwire.Response {
 	}
 	conn, err := connect(hookwire.SocketPaths(os.Getenv))
 	if err != nil {
-		if unsafe, ok := err.(*unsafeError); ok {
+		if unsafe := (*unsafeError)(nil); errors.As(err, &unsafe) {
 			return s.alone(unsafe.Error())
 		}
 		return s.runBinary(stdin, err)
@@ -82,15 +83,14 @@ func (s *shim) ask() hookwire.Response {
 	defer conn.Close()
 	if _, err := conn.Write(frame); err != nil {
 		// A daemon that refuses says why before it hangs up.
-		if _, refused := hookwire.ReadResponse(conn); refused != nil {
-			if r, ok := refused.(*hookwire.Refused); ok {
-				return s.alone(r.Error())
-			}
+		_, answer := hookwire.ReadResponse(conn)
+		if refused := (*hookwire.Refused)(nil); errors.As(answer, &refused) {
+			return s.alone(refused.Error())
 		}
 		return s.alone("the daemon hung up: " + err.Error() + "; see `grapnel status`")
 	}
 	answer, err := hookwire.ReadResponse(conn)
-	if err == hookwire.ErrVersion {
+	if errors.Is(err, hookwire.ErrVersion) {
 		return s.alone(err.Error() + "; restart it: `grapnel down`, then `grapnel up`")
 	}
 	if err != nil {

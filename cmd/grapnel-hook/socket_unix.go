@@ -29,7 +29,7 @@ func connect(paths []string) (io.ReadWriteCloser, error) {
 		if c, err = dial(path); err == nil {
 			return c, nil
 		}
-		if _, unsafe := err.(*unsafeError); unsafe {
+		if unsafe := (*unsafeError)(nil); errors.As(err, &unsafe) {
 			return nil, err
 		}
 	}
@@ -53,11 +53,11 @@ func dial(path string) (socket, error) {
 	}
 	for {
 		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
-		if err != syscall.EINTR {
+		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
-	if err == syscall.EISCONN {
+	if errors.Is(err, syscall.EISCONN) {
 		err = nil
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func (s socket) Read(b []byte) (int, error) {
 	for {
 		n, err := syscall.Read(int(s), b)
 		switch {
-		case err == syscall.EINTR:
+		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			return 0, err
 		case n == 0:
@@ -115,7 +115,7 @@ func (s socket) Write(b []byte) (int, error) {
 	done := 0
 	for done < len(b) {
 		n, err := syscall.Write(int(s), b[done:])
-		if err == syscall.EINTR {
+		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if err != nil {

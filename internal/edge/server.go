@@ -171,7 +171,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 	conn.SetReadDeadline(time.Now().Add(s.options.ReadTime))
 	request, err := hookwire.ReadRequest(conn)
 	if err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return // somebody asked whether we are there
 		}
 		s.options.Log.WarnContext(ctx, "edge: frame refused", slog.Any("error", err))

@@ -102,7 +102,7 @@ func Answer(event string, v hook.Verdict) protocol.Answer {
 func Refuse(c protocol.Call, why error) protocol.Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
-	if f, _, err := parse(c.Stdin); err == nil {
+	if f, _, err := parse(c.Stdin, MaxWhole); err == nil {
 		if native := f.text("hook_event_name"); native != "" && native != c.Event {
 			names = append(names, native)
 		}

@@ -4,8 +4,8 @@
 //
 // # Reading
 //
-// The payload must be one JSON object with no duplicate keys, at most
-// [MaxPayload] bytes and not nested too deeply, and hook_event_name in it must
+// The payload must be one JSON object with no duplicate keys, not larger than
+// [MaxPayload] or [MaxWhole] and not nested too deeply, and hook_event_name in it must
 // be the event that the hook was registered for. Everything else is an error,
 // which the edge answers with [Refuse]. Keys that are new are passed over: the
 // payload travels inside the event, byte for byte but for white space around

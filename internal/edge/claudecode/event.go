@@ -16,10 +16,15 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 )
 
-// MaxPayload is the largest payload taken, in bytes. An event holds the
-// payload and, beside it, the tool's input or result, so it can be twice as
-// large.
-const MaxPayload = 4<<20 - 64<<10
+// Limits on a payload, in bytes. An event holds the payload and, beside it, the
+// tool's input, the result or a text, so it can be twice as large.
+const (
+	// MaxPayload is the largest payload of a gate.
+	MaxPayload = 4<<20 - 64<<10
+	// MaxWhole is the largest payload of any other event. Above MaxPayload
+	// its input, result and texts are in the native payload alone.
+	MaxWhole = 2 * MaxPayload
+)
 
 // ErrPayload is wrapped by every error about a payload that is not taken.
 var ErrPayload = errors.New("the hook's input is not what Claude Code sends")
@@ -36,12 +41,16 @@ func bad(format string, args ...any) error {
 // and input. Events without a call id, which can be equal and yet distinct,
 // get an ID of their own each time.
 func Event(c protocol.Call) (hook.Event, error) {
-	f, payload, err := parse(c.Stdin)
+	r, known := lookup(c.Event)
+	limit := MaxWhole
+	if r.canonical.Class() == hook.Gate {
+		limit = MaxPayload
+	}
+	f, payload, err := parse(c.Stdin, limit)
 	if err != nil {
 		return hook.Event{}, err
 	}
 	native := f.text("hook_event_name")
-	r, known := lookup(c.Event)
 	switch {
 	case f.err != nil:
 		return hook.Event{}, f.err
@@ -78,6 +87,12 @@ func Event(c protocol.Call) (hook.Event, error) {
 		return hook.Event{}, f.err
 	}
 	e.ID = id(e, f)
+	if len(payload) > MaxPayload {
+		d.Result, d.Message, d.Error, d.Prompt = nil, "", "", ""
+		if d.Tool != nil {
+			d.Tool.Input = nil
+		}
+	}
 	return e, nil
 }
 

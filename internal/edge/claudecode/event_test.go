@@ -328,6 +328,48 @@ func TestUnknownEvents(t *testing.T) {
 	assert.True(t, outcome(t, "PreToolUse", claudecode.Refuse(c, err).Response).Blocked)
 }
 
+// TestLargeResults: what has happened is kept, although it is too large to
+// stand in the event twice.
+func TestLargeResults(t *testing.T) {
+	t.Parallel()
+	stdin := bytes.Replace(preToolUse(t, "Bash", "t1"), []byte(`"PreToolUse"`),
+		[]byte(`"PostToolUse","tool_response":"`+strings.Repeat("x", 7<<20)+`"`), 1)
+	e, err := claudecode.Event(call("PostToolUse", stdin))
+	require.NoError(t, err)
+	assert.Equal(t, "Bash", e.Data.Tool.Name)
+	assert.Equal(t, "t1", e.Data.Tool.CallID)
+	assert.True(t, bytes.Equal(stdin, e.Data.Native.Payload))
+	_, err = cloudevent.EncodeData(e)
+	require.NoError(t, err)
+}
+
+// TestWrongRegistration: whichever of the two names is the true one, the gate
+// holds.
+func TestWrongRegistration(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][2]string{
+		{"PreToolUse", "PermissionRequest"}, {"PermissionRequest", "PreToolUse"}, {"PreToolUse", "Stop"}, {"Stop", "PreToolUse"},
+		{"PostToolUse", "UserPromptSubmit"}, {"Stop", "PermissionRequest"},
+	} {
+		c := call(names[0], bytes.Replace(preToolUse(t, "Bash", "t1"), []byte("PreToolUse"), []byte(names[1]), 1))
+		_, err := claudecode.Event(c)
+		require.ErrorIs(t, err, claudecode.ErrPayload)
+		a := claudecode.Refuse(c, err)
+		assert.Equal(t, 2, a.Exit, "%q", names)
+		assert.Contains(t, string(a.Stderr), "register one hook for each event")
+		for _, event := range names {
+			if hookwire.ClassOf(claudecode.Agent, event) != hookwire.Gate || event == "PermissionRequest" && names[1] != event {
+				continue // the payload's own name is the true one
+			}
+			assert.True(t, outcome(t, event, a.Response).Blocked, "%q on %s", names, event)
+		}
+	}
+	c := call("Stop", []byte(`{"hook_event_name":"SubagentStop"}`))
+	_, err := claudecode.Event(c)
+	require.ErrorIs(t, err, claudecode.ErrPayload)
+	assert.Equal(t, hookwire.Response{Stdout: []byte("{}\n")}, claudecode.Refuse(c, err).Response)
+}
+
 func TestBadLifecyclePayloadPasses(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"Stop", "SubagentStop", "SessionStart", "PostToolUse", "SessionEnd", "Notification"} {

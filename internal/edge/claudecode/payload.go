@@ -19,13 +19,13 @@ type fields struct {
 
 // parse checks stdin and takes it apart; payload is the JSON value in it,
 // byte for byte.
-func parse(stdin []byte) (f *fields, payload []byte, err error) {
+func parse(stdin []byte, limit int) (f *fields, payload []byte, err error) {
 	payload = bytes.Trim(stdin, " \t\r\n")
 	if len(payload) == 0 {
 		return nil, nil, bad("it is empty")
 	}
-	if len(payload) > MaxPayload {
-		return nil, nil, bad("it has %d bytes, at most %d; split the action into smaller ones", len(payload), MaxPayload)
+	if len(payload) > limit {
+		return nil, nil, bad("it has %d bytes, at most %d; split the action into smaller ones", len(payload), limit)
 	}
 	if payload[0] != '{' {
 		return nil, nil, bad("it is not a JSON object")

@@ -243,7 +243,7 @@ func readFrame(r io.Reader, limit int) (kind byte, body []byte, err error) {
 		m, err := r.Read(body[len(body):cap(body)])
 		body = body[:len(body)+m]
 		if err != nil && len(body) < n {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, nil, err
