@@ -1,22 +1,15 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// startLimit is how long a supervisor may take to report that a command was
-// started. It is long: the machine may be busy with other commands.
-const startLimit = 15 * time.Second
 
 // pool keeps supervisors. One is used by one run at a time, so that all
 // descendants it has belong to that run; starting a process for each run would
@@ -30,14 +23,6 @@ type pool struct {
 	closed  bool
 	flags   []uintptr // clone flags to try, the best first
 	waiting sync.WaitGroup
-}
-
-// attendant is the runner's side of a supervisor.
-type attendant struct {
-	process     *exec.Cmd
-	conn        *net.UnixConn
-	confinement Confinement
-	exited      chan struct{}
 }
 
 func newPool(o Options, log *slog.Logger) *pool {
@@ -144,119 +129,4 @@ func (p *pool) launch(flags uintptr) (*attendant, error) {
 		_ = cmd.Wait() // it has nothing to say with its exit
 	})
 	return a, nil
-}
-
-// retire ends a supervisor, with the command that it may still have.
-func (a *attendant) retire() {
-	a.conn.Close()
-	_ = a.process.Process.Kill()
-}
-
-func (r *Runner) start(s Spec, theirs files, tag string) (*child, error) {
-	if len(r.options.Supervisor) == 0 {
-		return startDirect(s, theirs, tag)
-	}
-	for attempt := 0; ; attempt++ {
-		a, err := r.pool.take()
-		if err != nil {
-			return nil, err
-		}
-		leader, err := a.start(s, theirs)
-		if err == nil {
-			return r.follow(a, leader, tag), nil
-		}
-		if !errors.Is(err, ErrSupervisor) {
-			r.pool.give(a)
-			return nil, err
-		}
-		a.retire()
-		<-a.exited
-		// A supervisor that was idle may have been killed meanwhile. If this
-		// one started the command before it died, the command died with it.
-		if dead := sweep(-1, tag); !dead || attempt == 1 {
-			return nil, err
-		}
-		r.log.Warn("process: a supervisor failed, starting another", "error", err)
-	}
-}
-
-// start has the supervisor start the command and returns its process id.
-func (a *attendant) start(s Spec, theirs files) (int, error) {
-	_ = a.conn.SetDeadline(time.Now().Add(startLimit))
-	if err := send(a.conn, encodeRun(s), theirs); err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrSupervisor, err)
-	}
-	rep, err := readReport(a.conn)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrSupervisor, err)
-	}
-	_ = a.conn.SetDeadline(time.Time{})
-	switch rep.kind {
-	case reportStarted:
-		return int(rep.a), nil
-	case reportFailed:
-		return 0, startError(s, syscall.Errno(rep.a))
-	}
-	return 0, fmt.Errorf("%w: unexpected report %q", ErrSupervisor, rep.kind)
-}
-
-// follow waits for the supervisor's report on a command it has started.
-func (r *Runner) follow(a *attendant, leader int, tag string) *child {
-	// Once the report is there the supervisor may be another run's, and an
-	// order that comes too late must not reach that.
-	var mu sync.Mutex
-	over := false
-	tell := func(o order) {
-		mu.Lock()
-		defer mu.Unlock()
-		if over {
-			return
-		}
-		a.order(o)
-		if o == orderKill {
-			// One that was stopped or hangs gets no second chance: the read
-			// below fails at this time.
-			_ = a.conn.SetReadDeadline(time.Now().Add(killLimit))
-		}
-	}
-	c := &child{
-		confinement: a.confinement,
-		ended:       make(chan struct{}),
-		terminate:   func() { tell(orderTerminate) },
-		kill:        func() { tell(orderKill) },
-	}
-	go func() { // ends with the supervisor's report; Run waits for it
-		defer close(c.ended)
-		rep, err := readReport(a.conn)
-		mu.Lock()
-		over = true
-		mu.Unlock()
-		if err == nil && rep.kind != reportEnded {
-			err = fmt.Errorf("unexpected report %q", rep.kind)
-		}
-		switch {
-		case err != nil:
-			c.end = end{code: -1, err: err}
-			a.retire()
-			<-a.exited // nothing more is started by it
-			if a.confinement == Supervised { // a namespace dies with its first process
-				_ = unix.Kill(-leader, unix.SIGKILL)
-				c.end.survivors = !sweep(leader, tag)
-			}
-		case rep.survivors:
-			c.end = end{code: int(rep.a), signal: int(rep.b), leftover: int(rep.c), survivors: true}
-			a.retire()
-		default:
-			c.end = end{code: int(rep.a), signal: int(rep.b), leftover: int(rep.c)}
-			_ = a.conn.SetReadDeadline(time.Time{})
-			r.pool.give(a)
-		}
-	}()
-	return c
-}
-
-// order sends an order that has no body. A supervisor that cannot take it is
-// dead, which its reader notices.
-func (a *attendant) order(o order) {
-	_, _ = a.conn.Write([]byte{byte(o), 0, 0, 0, 0})
 }

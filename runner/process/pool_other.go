@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 )
@@ -16,7 +17,7 @@ func (*pool) close() {}
 
 func (*pool) check() (Confinement, error) { return weakest, nil }
 
-func (r *Runner) start(s Spec, theirs files, tag string) (*child, error) {
+func (r *Runner) start(_ context.Context, s Spec, theirs files, tag string) (*child, error) {
 	return startDirect(s, theirs, tag)
 }
 

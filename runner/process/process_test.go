@@ -18,11 +18,9 @@ import (
 // machine has.
 func confinements(t *testing.T, test func(t *testing.T, r *process.Runner)) {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
 	for want, o := range map[process.Confinement]*process.Options{
-		process.Supervised: {Supervisor: []string{self, "supervise"}},
-		process.Namespace:  {Supervisor: []string{self, "supervise"}, Namespace: true},
+		process.Supervised: {Supervisor: []string{"/proc/self/exe", "supervise"}},
+		process.Namespace:  {Supervisor: []string{"/proc/self/exe", "supervise"}, Namespace: true},
 		process.Group:      nil,
 	} {
 		t.Run(string(want), func(t *testing.T) {
@@ -142,21 +140,39 @@ func slicesOf(v string, n int) []string {
 func TestContext(t *testing.T) {
 	t.Parallel()
 	confinements(t, func(t *testing.T, r *process.Runner) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		got, err := r.Run(ctx, shell(t, "echo started; sleep 100"))
-		require.ErrorIs(t, err, process.ErrTimedOut)
+		s := shell(t, "echo started; touch up; sleep 100")
+		got, err := runUntilUp(t, r, s, context.Canceled)
+		require.ErrorIs(t, err, process.ErrCancelled)
 		assert.Equal(t, "started\n", string(got.Stdout.Bytes), "what it wrote is kept")
 		assert.Equal(t, "SIGTERM", got.Signal)
 
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err = r.Run(ctx, shell(t, "sleep 100"))
+		require.ErrorIs(t, err, process.ErrTimedOut, "a deadline is a time-out")
 		_, err = r.Run(ctx, shell(t, "true"))
 		require.ErrorIs(t, err, process.ErrTimedOut, "the context ended before the start")
-
-		ctx, cancel = context.WithCancel(t.Context())
-		time.AfterFunc(100*time.Millisecond, cancel)
-		_, err = r.Run(ctx, shell(t, "sleep 100"))
-		require.ErrorIs(t, err, process.ErrCancelled)
 	})
+}
+
+// runUntilUp cancels the run once its command has made the file "up".
+func runUntilUp(t *testing.T, r *process.Runner, s process.Spec, cause error) (process.Result, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	type outcome struct {
+		result process.Result
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		result, err := r.Run(ctx, s)
+		done <- outcome{result, err}
+	}()
+	assert.Eventually(t, func() bool { _, err := os.Stat(s.Dir + "/up"); return err == nil }, 20*time.Second, time.Millisecond)
+	cancel(cause)
+	o := <-done
+	return o.result, o.err
 }
 
 func TestClose(t *testing.T) {
@@ -235,11 +251,12 @@ func TestStreams(t *testing.T) {
 		})
 		t.Run("an endless writer", func(t *testing.T) {
 			t.Parallel()
-			s := shell(t, "yes")
-			s.Timeout = 100 * time.Millisecond
-			got, err := r.Run(t.Context(), s)
-			require.ErrorIs(t, err, process.ErrTimedOut)
+			s := shell(t, "yes | head -c 200000; touch up; yes")
+			s.MaxOutput = 1000
+			got, err := runUntilUp(t, r, s, context.Canceled)
+			require.ErrorIs(t, err, process.ErrCancelled)
 			assert.True(t, got.Stdout.Truncated)
+			assert.Len(t, got.Stdout.Bytes, 1000)
 		})
 		t.Run("binary output", func(t *testing.T) {
 			t.Parallel()

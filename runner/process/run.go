@@ -45,7 +45,7 @@ func (r *Runner) run(ctx context.Context, s Spec, tag string) (Result, error) {
 	}
 	defer ours.close()
 	result.Started = time.Now()
-	c, err := r.start(s, theirs, tag)
+	c, err := r.start(ctx, s, theirs, tag)
 	theirs.close()
 	if err != nil {
 		result.Started = time.Time{}

@@ -114,6 +114,9 @@ func (s *supervisor) start(r received) (leader int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if _, err := s.conn.Write(report{kind: reportTaken}.encode()); err != nil {
+		return 0, err
+	}
 	fds := make([]uintptr, 3)
 	for i, fd := range r.streams {
 		fds[i] = uintptr(fd)

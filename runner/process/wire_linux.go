@@ -135,6 +135,7 @@ func rights(oob []byte) ([]int, error) {
 type reportKind byte
 
 const (
+	reportTaken   reportKind = 'T' // the order was read; from here on the command may run
 	reportStarted reportKind = 'S' // a: pid
 	reportFailed  reportKind = 'F' // a: error number
 	reportEnded   reportKind = 'E' // a: exit code, b: signal, c: leftover; survivors: tree not dead

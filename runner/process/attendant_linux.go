@@ -1,0 +1,106 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// startLimit is how long a supervisor may take to report that a command was
+// started. It is long: the machine may be busy with other commands.
+const startLimit = 15 * time.Second
+
+// attendant is the runner's side of a supervisor.
+type attendant struct {
+	process     *exec.Cmd
+	conn        *net.UnixConn
+	confinement Confinement
+	exited      chan struct{}
+}
+
+// start has the supervisor start the command and returns its process id. taken
+// says that the command may have been started, whatever the error. An error
+// that wraps ErrSupervisor means that this supervisor is of no more use.
+func (a *attendant) start(ctx context.Context, s Spec, theirs files) (leader int, taken bool, err error) {
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		_ = a.conn.SetDeadline(time.Unix(1, 0))
+	})
+	rep, taken, err := a.ask(s, theirs)
+	if !stop() {
+		<-interrupted
+		err = context.Cause(ctx)
+	}
+	_ = a.conn.SetDeadline(time.Time{})
+	switch {
+	case err != nil:
+		return 0, taken, fmt.Errorf("%w: %w", ErrSupervisor, err)
+	case rep.kind == reportFailed:
+		return 0, taken, startError(s, syscall.Errno(rep.a))
+	}
+	return int(rep.a), taken, nil
+}
+
+// ask sends the order to run a command and returns the report on its start.
+func (a *attendant) ask(s Spec, theirs files) (rep report, taken bool, err error) {
+	limit := time.AfterFunc(startLimit, func() { a.conn.Close() })
+	defer limit.Stop()
+	if err := send(a.conn, encodeRun(s), theirs); err != nil {
+		return rep, false, err
+	}
+	if rep, err = readReport(a.conn); err != nil {
+		return rep, false, err
+	}
+	if rep.kind != reportTaken {
+		return rep, true, fmt.Errorf("unexpected report %q", rep.kind)
+	}
+	// The report of the start follows at once, unless the command has stopped
+	// its supervisor already.
+	if s.Timeout > 0 {
+		limit.Reset(min(startLimit, s.Timeout+killLimit))
+	}
+	if rep, err = readReport(a.conn); err != nil {
+		return rep, true, err
+	}
+	if rep.kind != reportStarted && rep.kind != reportFailed {
+		err = fmt.Errorf("unexpected report %q", rep.kind)
+	}
+	return rep, true, err
+}
+
+// destroy ends a supervisor that failed, with everything its command started,
+// and reports whether all of it is dead.
+func (a *attendant) destroy(leader int, tag string) bool {
+	if a.confinement == Supervised {
+		// It may hang, or have been stopped; what is below it is still there
+		// to be found, and comes to it when orphaned.
+		killBelow(a.process.Process.Pid)
+	}
+	a.retire()
+	<-a.exited
+	if a.confinement == Namespace {
+		return true // all of it dies with its first process
+	}
+	if leader > 0 {
+		_ = unix.Kill(-leader, unix.SIGKILL)
+	}
+	return sweep(leader, tag)
+}
+
+// retire ends a supervisor, with the command that it may still have.
+func (a *attendant) retire() {
+	a.conn.Close()
+	_ = a.process.Process.Kill()
+}
+
+// order sends an order that has no body. A supervisor that cannot take it is
+// dead, which its reader notices.
+func (a *attendant) order(o order) {
+	_, _ = a.conn.Write([]byte{byte(o), 0, 0, 0, 0})
+}
