@@ -34,7 +34,8 @@ func (g *stopGuard) apply(e hook.Event, v *hook.Verdict) {
 	turn := string(e.Name) + "\x00" + e.Source + "\x00" + e.SessionID + "\x00" + e.CorrelationID + "\x00" + agent
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if v.Effect != hook.Deny {
+	// Ask keeps an agent from stopping too, where it cannot ask. A halt ends it.
+	if v.Effect != hook.Deny && v.Effect != hook.Ask {
 		delete(g.blocks, turn)
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,6 +140,9 @@ func (d *daemon) background(name string, run func(context.Context) error) {
 
 func (d *daemon) openBroker(ctx context.Context) error {
 	if d.broker != "" {
+		if err := privateRoute(d.broker); err != nil {
+			return err
+		}
 		d.access = accessFromEnvironment(d.broker, os.Getenv)
 		d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
 			return bus.Connect(ctx, d.access.options(r, name, d.log))
@@ -160,6 +165,19 @@ func (d *daemon) openBroker(ctx context.Context) error {
 		return server.Connect(ctx, r, bus.ConnectOptions{Name: name, Log: d.log})
 	}
 	return nil
+}
+
+// privateRoute refuses to send passwords over a network in the clear.
+func privateRoute(broker string) error {
+	u, err := url.Parse(broker)
+	if err != nil || u.Host == "" {
+		return fail(exitUsage, "write it as nats://127.0.0.1:4222 or tls://host:4222", fmt.Errorf("broker %.80q is no URL", broker))
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "tls" || u.Scheme == "wss" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fail(exitUsage, "use tls://, or reach it through this host's loopback", fmt.Errorf("broker %.80q is on another host without TLS, and would be sent passwords", broker))
 }
 
 // connection is one that lives as long as the daemon.

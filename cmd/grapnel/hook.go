@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge"
@@ -37,12 +38,20 @@ or by the event's class: deny for what guards an action.`,
 // runHook is the hook command. It has its own rules: whatever goes wrong, the
 // agent gets an answer it obeys, and nothing else is on stdout.
 func runHook(ctx context.Context, args []string, s streams, getenv func(string) string) exitCode {
-	if len(args) != 2 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprintln(s.err, "usage: grapnel hook AGENT EVENT, the agent's JSON on standard input")
+	h := &hookCall{getenv: getenv}
+	flags := pflag.NewFlagSet("hook", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	within := flags.Int("within", 0, "")
+	flags.String("grapnel", "", "") // for grapnel-hook: where this program is
+	if err := flags.Parse(args); err != nil || flags.NArg() != 2 || *within < 0 {
+		fmt.Fprintln(s.err, "usage: grapnel hook [--within MILLISECONDS] AGENT EVENT, the agent's JSON on standard input")
 		return exitUsage
 	}
-	h := &hookCall{agent: args[0], event: args[1], getenv: getenv}
+	h.agent, h.event = flags.Arg(0), flags.Arg(1)
 	budget := time.Duration(hookwire.Budget(h.agent, h.event)) * time.Millisecond
+	if *within > 0 {
+		budget = min(budget, time.Duration(*within)*time.Millisecond)
+	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	answer := make(chan hookwire.Response, 1)
