@@ -13,9 +13,9 @@
 //
 // The standard input it is given and then its end; exactly the environment of
 // the Spec and GRAPNEL_RUN, which marks its run; a session and process group
-// of its own without a terminal; no open file but the three streams; and,
-// where supervised, umask 077 (elsewhere the umask of this process: set it to
-// 077). Shell text is never put together from values: it is a constant, and
+// of its own without a terminal; no open file but the three streams (the first
+// run marks what this process was itself started with); and, where supervised,
+// umask 077 (elsewhere the umask of this process: set it to 077). Shell text is never put together from values: it is a constant, and
 // values come to it as environment variables.
 //
 // # How it ends

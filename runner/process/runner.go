@@ -44,6 +44,7 @@ type Runner struct {
 	active sync.WaitGroup
 
 	pool *pool
+	seal sync.Once
 }
 
 // New returns a runner; nil options are the zero ones. It starts nothing. Close
@@ -88,6 +89,7 @@ func (r *Runner) Check(ctx context.Context) (Confinement, error) {
 		return None, err
 	}
 	defer r.leave()
+	r.seal.Do(sealFiles)
 	return r.pool.check()
 }
 
@@ -110,6 +112,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 	if err := usableDir(s.Dir); err != nil {
 		return nothing, err
 	}
+	r.seal.Do(sealFiles)
 	tag := newTag()
 	// A slice of its own: the caller's may be shared by other runs.
 	s.Env = append(append(make([]string, 0, len(s.Env)+1), s.Env...), tag)

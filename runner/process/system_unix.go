@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -102,3 +103,19 @@ func interpreter(file string) string {
 
 // weakest is the confinement of a run without a supervisor.
 const weakest = Group
+
+// sealFiles keeps files that this process was started with from every program
+// that it starts. Those that it opens itself are closed on exec anyway.
+func sealFiles() {
+	d, err := os.Open("/dev/fd")
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}

@@ -47,3 +47,6 @@ func usableDir(dir string) error {
 
 // weakest is the confinement of a run without a supervisor.
 const weakest = Job
+
+// sealFiles has nothing to do: handles are inherited one by one.
+func sealFiles() {}
