@@ -80,6 +80,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	d.saveBundleLater()
 	return d.access.write(d.paths)
 }
 

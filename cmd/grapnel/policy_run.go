@@ -38,11 +38,19 @@ func newPolicy(c *config, p paths) (*policy.Decider, error) {
 
 func (d *daemon) openPolicy(context.Context) error {
 	var err error
-	if d.policy, err = newPolicy(d.config, d.paths); err != nil {
-		return err
-	}
-	d.saveBundle()
-	return nil
+	d.policy, err = newPolicy(d.config, d.paths)
+	return err
+}
+
+// saveBundleLater keeps the copy once the bus answers: it compiles the policy a
+// second time, which no hook should wait for.
+func (d *daemon) saveBundleLater() {
+	saved := make(chan struct{})
+	go func() {
+		defer close(saved)
+		d.saveBundle()
+	}()
+	d.onStop(func() { <-saved })
 }
 
 // saveBundle keeps a signed copy of the policy for when no daemon runs. When
