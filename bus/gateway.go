@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -70,6 +71,8 @@ type Gateway struct {
 	work   sync.WaitGroup
 	ready  chan struct{}
 	notify *notifier
+	// watched is until when somebody watches, in Unix nanoseconds.
+	watched atomic.Int64
 }
 
 // NewGateway prepares a gateway; [Gateway.Run] starts it. The connection must
@@ -124,6 +127,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if err := sub.SetPendingLimits(-1, 256<<20); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
+	watchers, err := g.conn.nc.Subscribe(aliveSubject, g.watcherAlive)
+	if err != nil {
+		return fmt.Errorf("gateway: subscribe to watchers: %w", err)
+	}
+	defer func() { _ = watchers.Unsubscribe() }()
 	if err := g.conn.flush(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}

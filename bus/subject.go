@@ -14,6 +14,10 @@ const (
 	eventsPrefix = "events."
 	notifyPrefix = "notify."
 
+	// aliveSubject is where watchers say that they are there: without any, no
+	// live copies are made.
+	aliveSubject = "watch.alive"
+
 	// gatherPrefix is where deciders' answers come back; responders may
 	// publish nowhere else.
 	gatherPrefix = "_GATHER."

@@ -3,8 +3,11 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -34,9 +37,28 @@ func (o Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireObservation{Event: event, Verdict: o.Verdict})
 }
 
-// live shows an event to watchers. Nobody waits for it, and a slow watcher
-// loses events rather than hold anybody up.
+// A watcher says every aliveEvery that it is there, and is believed for
+// aliveFor.
+const (
+	aliveEvery = 5 * time.Second
+	aliveFor   = 4 * aliveEvery
+)
+
+func (g *Gateway) watcherAlive(m *nats.Msg) {
+	g.watched.Store(time.Now().Add(aliveFor).UnixNano())
+	// A watcher chooses its reply subject, and we may publish anywhere: it
+	// gets its answer in an inbox, which must not be ours, or nowhere.
+	if strings.HasPrefix(m.Reply, "_INBOX_") && !strings.HasPrefix(m.Reply, InboxPrefix(g.conn.user)) {
+		_ = m.Respond([]byte("ok")) // else the watcher asks again
+	}
+}
+
+// live shows an event to watchers, if there are any. Nobody waits for it, and
+// a slow watcher loses events rather than hold anybody up.
 func (g *Gateway) live(e hook.Event, v *hook.Verdict) {
+	if time.Now().UnixNano() > g.watched.Load() {
+		return
+	}
 	e.Raw = g.redact(e.Raw)
 	if len(e.Raw) > inlineData {
 		e.Raw = nil
@@ -65,18 +87,31 @@ func (g *Gateway) live(e hook.Event, v *hook.Verdict) {
 // lost.
 func (c *Conn) Watch(ctx context.Context, pattern hook.Pattern) (iter.Seq2[Observation, error], error) {
 	sub, err := c.nc.SubscribeSync(eventsPrefix + ">")
-	if err == nil {
-		err = c.flush(ctx)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	// Gateways make live copies only while somebody says that it watches. The
+	// answer means that one has heard it.
+	first, cancel := context.WithTimeout(ctx, aliveEvery)
+	defer cancel()
+	if _, err := c.request(first, &nats.Msg{Subject: aliveSubject}); err != nil {
+		_ = sub.Unsubscribe()
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 	return func(yield func(Observation, error) bool) {
 		defer func() { _ = sub.Unsubscribe() }()
+		said := time.Now()
 		for {
-			m, err := sub.NextMsgWithContext(ctx)
+			if time.Since(said) >= aliveEvery {
+				said = time.Now()
+				_ = c.nc.Publish(aliveSubject, nil) // a broken connection shows below
+			}
+			m, err := nextWithin(ctx, sub, aliveEvery)
 			if ctx.Err() != nil {
 				return
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				continue
 			}
 			if err != nil {
 				yield(Observation{}, fmt.Errorf("watch: %w", err))
@@ -91,6 +126,12 @@ func (c *Conn) Watch(ctx context.Context, pattern hook.Pattern) (iter.Seq2[Obser
 			}
 		}
 	}, nil
+}
+
+func nextWithin(ctx context.Context, sub *nats.Subscription, d time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
 }
 
 func decodeObservation(b []byte) (Observation, error) {

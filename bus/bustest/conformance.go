@@ -111,6 +111,11 @@ func replyCannotBeAimed(t *testing.T, broker Broker) {
 		require.NoError(t, nc.PublishRequest("hooks.pre_tool_use.bash", reply, []byte(structured)))
 	}
 	require.NoError(t, nc.Flush())
+	watcher := broker.Plain(t, natsd.Watcher)
+	for _, reply := range []string{"trap.door", "$JS.API.STREAM.DELETE.NOTIFY", "_INBOX_gateway.x"} {
+		require.NoError(t, watcher.PublishRequest("watch.alive", reply, nil))
+	}
+	require.NoError(t, watcher.Flush())
 	b.Request(Shell("after", "ls")) // whatever came before has been handled or is
 	_, err = hit.NextMsg(50 * time.Millisecond)
 	assert.ErrorIs(t, err, nats.ErrTimeout, "nothing reaches CONTROL")
