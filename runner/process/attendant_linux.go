@@ -21,6 +21,7 @@ type attendant struct {
 	conn        *net.UnixConn
 	confinement Confinement
 	exited      chan struct{}
+	expiry      *time.Timer // runs while it is idle
 }
 
 // start has the supervisor start the command and returns its process id. taken

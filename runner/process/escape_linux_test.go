@@ -138,6 +138,25 @@ func TestRunGoesOnWithoutItsSupervisors(t *testing.T) {
 	assert.Equal(t, "still here\n", string(got.Stdout.Bytes))
 }
 
+func TestIdleSupervisorsExpire(t *testing.T) {
+	before := resources(t).children // not parallel: it counts
+	r := process.New(&process.Options{Supervisor: []string{"/proc/self/exe", "supervise"}, IdleTime: 50 * time.Millisecond})
+	var all sync.WaitGroup
+	for range 4 {
+		s := shell(t, "sleep 0.1")
+		all.Go(func() {
+			_, err := r.Run(context.Background(), s)
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	assert.Eventually(t, func() bool { return resources(t).children == before+1 }, 10*time.Second, 5*time.Millisecond)
+	_, err := r.Run(t.Context(), shell(t, "true"))
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	assert.Equal(t, before, resources(t).children)
+}
+
 func TestMissingSupervisor(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"/no/such/program", "/bin/true"} {

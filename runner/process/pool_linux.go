@@ -5,8 +5,10 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,6 +45,7 @@ func (p *pool) close() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, a := range idle {
+		a.expiry.Stop()
 		a.retire()
 	}
 	p.waiting.Wait()
@@ -67,6 +70,7 @@ func (p *pool) take() (*attendant, error) {
 	for len(p.idle) > 0 {
 		a := p.idle[len(p.idle)-1]
 		p.idle = p.idle[:len(p.idle)-1]
+		a.expiry.Stop()
 		select {
 		case <-a.exited: // somebody killed it
 			a.conn.Close()
@@ -93,11 +97,26 @@ func (p *pool) give(a *attendant) {
 	keep := !p.closed && len(p.idle) < p.options.Idle
 	if keep {
 		p.idle = append(p.idle, a)
+		a.expiry = time.AfterFunc(p.options.IdleTime, func() { p.expire(a) })
 	}
 	p.mu.Unlock()
 	if !keep {
 		a.retire()
 	}
+}
+
+// expire retires a supervisor that was not used for long, unless it is the
+// last one.
+func (p *pool) expire(a *attendant) {
+	p.mu.Lock()
+	i := slices.Index(p.idle, a)
+	if i < 0 || len(p.idle) == 1 {
+		p.mu.Unlock()
+		return
+	}
+	p.idle = slices.Delete(p.idle, i, i+1)
+	p.mu.Unlock()
+	a.retire()
 }
 
 func (p *pool) launch(flags uintptr) (*attendant, error) {

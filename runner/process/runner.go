@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 )
 
 // Options tune a [Runner]. The zero value works.
@@ -26,6 +27,9 @@ type Options struct {
 	Limit int
 	// Idle is how many supervisors are kept ready between runs. Defaults to 4.
 	Idle int
+	// IdleTime is how long those that are not used are kept, but for one that
+	// stays. Defaults to 30 seconds.
+	IdleTime time.Duration
 	// Log defaults to none.
 	Log *slog.Logger
 }
@@ -62,6 +66,9 @@ func New(o *Options) *Runner {
 	}
 	if r.options.Idle <= 0 {
 		r.options.Idle = 4
+	}
+	if r.options.IdleTime <= 0 {
+		r.options.IdleTime = 30 * time.Second
 	}
 	r.slots = make(chan struct{}, r.options.Limit)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
