@@ -58,8 +58,8 @@ type Conn struct {
 	user string
 
 	mu     sync.Mutex
-	failed map[chan<- error]struct{} // who wants to hear of a broken or refused connection
-	blobs  jetstream.ObjectStore
+	failed map[chan<- error]struct{}        // who wants to hear of a broken or refused connection
+	blobs  map[string]jetstream.ObjectStore // by bucket
 }
 
 // Connect opens a connection. It fails rather than retrying when the broker
@@ -75,7 +75,7 @@ func Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Conn{log: o.Log, user: o.User, failed: make(map[chan<- error]struct{})}
+	c := &Conn{log: o.Log, user: o.User, failed: make(map[chan<- error]struct{}), blobs: make(map[string]jetstream.ObjectStore)}
 	opts := []nats.Option{
 		nats.Name(o.Name),
 		nats.Timeout(o.Timeout),

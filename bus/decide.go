@@ -108,10 +108,11 @@ func (g *Gateway) ask(ctx context.Context, e hook.Event, entries []hook.Entry) [
 		return answers
 	}
 	if len(e.Raw) > inlineData {
-		ref, err := g.conn.storeBlob(ctx, e.Raw)
+		ref, done, err := g.conn.lendBlob(ctx, e.Raw)
 		if err != nil {
 			return failAll(hook.Disconnected, err.Error())
 		}
+		defer done()
 		e.DataRef, e.Raw, e.Data = ref, []byte{}, hook.Data{}
 	}
 	header, body, err := cloudevent.Encode(e)

@@ -34,7 +34,6 @@ const (
 const (
 	NotifyStream = "NOTIFY"
 	rosterBucket = "roster"
-	blobBucket   = "blobs"
 )
 
 // HookSubject is the subject that agents use for an event.

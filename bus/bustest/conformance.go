@@ -202,6 +202,28 @@ func largeDataTravels(t *testing.T, broker Broker) {
 	v := b.Request(Shell("big", string(big)))
 	assert.Equal(t, hook.Ask, v.Effect, "verdict: %+v", v)
 	assert.EqualValues(t, len(big)+len(`{"command":""}`), got.Load())
+
+	js, err := broker.Plain(t, natsd.Gateway).JetStream()
+	require.NoError(t, err)
+	asked, err := js.ObjectStore("asked")
+	require.NoError(t, err)
+	left, err := asked.List()
+	if !assert.ErrorIs(t, err, nats.ErrNoObjectsFound, "what deciders saw is gone when they have answered") {
+		t.Log(left[0].Name)
+	}
+
+	e := Shell("big-notification", string(big))
+	e.Name = hook.PostToolUse
+	seen := make(chan int, 1)
+	s, err := b.Connect(natsd.Runner).Consume(t.Context(), "collector", hook.HandlerFunc(func(_ context.Context, e hook.Event) error {
+		seen <- len(e.Data.Tool.Input)
+		return nil
+	}), nil)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	_, err = b.Connect(natsd.Agent).Publish(t.Context(), e)
+	require.NoError(t, err)
+	assert.Equal(t, len(big)+len(`{"command":""}`), <-seen)
 }
 
 func notificationReachesHandler(t *testing.T, broker Broker) {

@@ -52,8 +52,8 @@ type Options struct {
 	// Listen is a loopback TCP address, "127.0.0.1:0" for any port. Empty
 	// listens nowhere.
 	Listen string
-	// MaxMemory and MaxStore bound JetStream, in bytes. Default to 64 MiB and
-	// 4 GiB; NATS itself would take three quarters of memory and disk.
+	// MaxMemory and MaxStore bound JetStream, in bytes. Default to 128 MiB
+	// and 4 GiB; NATS itself would take three quarters of memory and disk.
 	MaxMemory, MaxStore int64
 	// Name shows up in the broker's own reports. Defaults to "grapnel".
 	Name string
@@ -86,7 +86,7 @@ func Start(ctx context.Context, dir string, o *Options) (*Server, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.MaxMemory <= 0 {
-		opts.MaxMemory = 64 << 20
+		opts.MaxMemory = 128 << 20
 	}
 	if opts.MaxStore <= 0 {
 		opts.MaxStore = 4 << 30
