@@ -78,12 +78,16 @@ type Record struct {
 // RecordKind sorts records.
 type RecordKind string
 
-// The record kinds that the gateway writes. The audit log adds its own.
+// The record kinds that the bus writes. The audit log adds its own.
 const (
 	RecordVerdict      RecordKind = "verdict"
 	RecordNotification RecordKind = "notification"
 	RecordLate         RecordKind = "late"    // an answer that came after the verdict
 	RecordRefused      RecordKind = "refused" // something on the bus that was no valid event
+
+	// RecordFallback is written by the edge: the agent cannot be told the
+	// verdict as it is, and was given a stricter answer.
+	RecordFallback RecordKind = "fallback"
 )
 
 // Receipt answers a notification event: it is stored and will reach its

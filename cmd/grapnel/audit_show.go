@@ -21,7 +21,7 @@ type filterFlags struct {
 func (f *filterFlags) add(c *cobra.Command, limit int) {
 	c.Flags().StringVar(&f.since, "since", "", "from this `time` on: RFC 3339, or a duration back such as 2h")
 	c.Flags().StringVar(&f.until, "until", "", "before this `time`")
-	c.Flags().StringVar(&f.kind, "kind", "", "only this `kind`: verdict, notification, late, refused, redaction, recovered")
+	c.Flags().StringVar(&f.kind, "kind", "", "only this `kind`: verdict, notification, late, refused, fallback, redaction, recovered")
 	c.Flags().StringVar(&f.f.Session, "session", "", "only this session `id`")
 	c.Flags().StringVar(&f.f.Agent, "agent", "", "only this agent's `name`")
 	c.Flags().StringVar(&f.f.Event, "event", "", "only this canonical event `name`")

@@ -293,8 +293,12 @@ func (d *daemon) openEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var recording sync.WaitGroup
+	d.onStop(recording.Wait)
 	e := edge.New(conn, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
-		d.log.Info("edge: the agent was given another answer than the verdict", "event", e.ID, "effect", v.Effect.String(), "note", note)
+		// Beside the agent's way: it is the verdict that must be on record
+		// before the answer leaves, and it is.
+		recording.Go(func() { d.recordFallback(e, v, note) })
 	}})
 	d.onStop(e.Close)
 	server, err := edge.Listen(d.paths.socket, e, &edge.ListenOptions{Log: d.log})
@@ -303,6 +307,15 @@ func (d *daemon) openEdge(ctx context.Context) error {
 	}
 	d.background("hook socket", server.Run)
 	return nil
+}
+
+func (d *daemon) recordFallback(e hook.Event, v hook.Verdict, note string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	r := hook.Record{Kind: hook.RecordFallback, Time: time.Now().UTC(), Event: e, Verdict: &v, Note: note}
+	if _, err := d.journal.Append(ctx, r); err != nil {
+		d.log.Error("edge: not recorded that the agent was given another answer than the verdict", "event", e.ID, "note", note, "error", err)
+	}
 }
 
 func (d *daemon) compileWhen() func(string) (bus.Predicate, error) {

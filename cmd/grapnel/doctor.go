@@ -16,6 +16,7 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/install"
+	"github.com/grapnel-dev/grapnel/runner/process"
 )
 
 // check is one thing that doctor looked at.
@@ -38,7 +39,7 @@ with 3 when something is wrong, and says what to do.`,
 			if len(args) == 1 && args[0] != hookwire.ClaudeCode {
 				return unknownAgent(args[0])
 			}
-			checks := append(a.checkBus(c.Context()), a.checkPlatform()...)
+			checks := append(a.checkBus(c.Context()), a.checkPlatform(c.Context())...)
 			agent, err := a.checkClaudeCode(c.Context())
 			if err != nil {
 				return err
@@ -95,7 +96,7 @@ func (a *app) checkBus(ctx context.Context) []check {
 }
 
 // checkPlatform says what this system lacks; none of it is an error.
-func (a *app) checkPlatform() []check {
+func (a *app) checkPlatform(ctx context.Context) []check {
 	var lacking []string
 	if edge.PeerCheck == "" {
 		lacking = append(lacking, "callers of the hook socket are told apart by the directory's permissions alone")
@@ -104,7 +105,14 @@ func (a *app) checkPlatform() []check {
 	if err != nil {
 		return []check{{"hook commands can be run", false, err.Error()}}
 	}
-	defer runner.Close()
+	defer func() { _ = runner.Close() }()
+	confinement, err := runner.Check(ctx)
+	if err != nil {
+		return []check{{"hook commands can be run", false, err.Error()}}
+	}
+	if confinement == process.Group || confinement == process.Job {
+		lacking = append(lacking, "what a hook command starts can outlive it by leaving its process group (confinement: "+string(confinement)+")")
+	}
 	return []check{{"this system has what is needed", true, strings.Join(lacking, "\n")}}
 }
 

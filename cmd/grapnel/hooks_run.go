@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -17,14 +18,19 @@ import (
 
 // newRunner starts hook commands through a supervisor of this program.
 func newRunner() (*process.Runner, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+	// On Linux this process's own file, also after another one has taken its
+	// path: both ends must be of one version.
+	self := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
 	}
 	return process.New(&process.Options{Supervisor: []string{self, superviseCommand}}), nil
 }
 
-func (d *daemon) openHooks(context.Context) error {
+func (d *daemon) openHooks(ctx context.Context) error {
 	if len(d.config.Hooks) == 0 {
 		return nil
 	}
@@ -33,7 +39,12 @@ func (d *daemon) openHooks(context.Context) error {
 		return err
 	}
 	d.runner = runner
-	d.onStop(func() { runner.Close() })
+	d.onStop(func() { _ = runner.Close() })
+	confinement, err := runner.Check(ctx)
+	if err != nil {
+		return fmt.Errorf("hook commands cannot be run here: %w", err)
+	}
+	d.log.Info("daemon: hook commands", "confinement", string(confinement))
 	for _, h := range d.config.Hooks {
 		c, err := command.New(h, &command.Options{Runner: runner, Trace: d.traces.add})
 		if err != nil {

@@ -63,8 +63,11 @@ type app struct {
 // run is the program. It returns the exit code.
 func run(ctx context.Context, args []string, s streams, getenv func(string) string) exitCode {
 	if len(args) == 1 && args[0] == superviseCommand {
-		process.Supervise() // a hook command's supervisor; does not come back
-		return exitFailed
+		if err := process.Supervise(); err != nil { // one hook command's supervisor
+			fmt.Fprintln(s.err, "grapnel supervise:", err)
+			return exitFailed
+		}
+		return exitDone
 	}
 	if len(args) > 0 && args[0] == "hook" {
 		// What an agent starts keeps no other rules than the agent's: the
