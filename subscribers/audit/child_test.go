@@ -17,7 +17,7 @@ import (
 
 // roles are what this test binary does when it is started with one of them.
 func roles() map[string]func(dir, key string) error {
-	return map[string]func(dir, key string) error{"-audit-writer": childWriter, "-audit-full": childFull, "-audit-lock": childLock}
+	return map[string]func(dir, key string) error{"-audit-writer": childWriter, "-audit-full": childFull, "-audit-lock": childLock, "-audit-verify": childVerify}
 }
 
 // child runs this binary in another role when its arguments say so, and
@@ -111,4 +111,17 @@ func childLock(dir, secret string) error {
 	fmt.Println("open")
 	bufio.NewReader(os.Stdin).ReadByte()
 	return l.Close()
+}
+
+// childVerify verifies a log.
+func childVerify(dir, secret string) error {
+	k, err := audit.ParseKey(secret)
+	if err != nil {
+		return err
+	}
+	r, err := audit.Verify(context.Background(), dir, k.Verifier(), nil)
+	if err == nil && !r.OK() {
+		err = fmt.Errorf("%v", r.Bad)
+	}
+	return err
 }

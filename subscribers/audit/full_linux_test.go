@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"testing"
@@ -103,4 +104,13 @@ func TestDiskFull(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, audit.Recovered, rec.Kind, "there was nothing to recover: no half records")
 	}
+}
+
+// peakMemory is the most memory a process that ended had, in bytes.
+func peakMemory(p *os.ProcessState) (int64, bool) {
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, false
+	}
+	return usage.Maxrss << 10, true
 }

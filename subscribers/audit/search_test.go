@@ -74,10 +74,10 @@ func TestSearch(t *testing.T) {
 
 func TestIndexCanBeLost(t *testing.T) {
 	t.Parallel()
-	s := newSample(t, 1200, 64<<10)
+	s := newSample(t, 150, 64<<10)
 	path := filepath.Join(s.dir, "index.sqlite")
 	want := find(t, reader(t, s.dir), audit.Filter{Effect: "halt"})
-	require.Len(t, want, 240)
+	require.Len(t, want, 30)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	if runtime.GOOS != "windows" {
@@ -87,7 +87,7 @@ func TestIndexCanBeLost(t *testing.T) {
 		"gone":    func() { require.NoError(t, os.Remove(path)) },
 		"garbage": func() { require.NoError(t, os.WriteFile(path, []byte("this is no database, not at all"), 0o600)) },
 		"another log's": func() {
-			o := newSample(t, 1300, 64<<10)
+			o := newSample(t, 160, 64<<10)
 			find(t, reader(t, o.dir), audit.Filter{})
 			b, err := os.ReadFile(filepath.Join(o.dir, "index.sqlite"))
 			require.NoError(t, err)

@@ -91,7 +91,7 @@ type writer struct {
 }
 
 // reserve is how much space is taken at once.
-const reserve = 512 << 10
+const reserve = 256 << 10
 
 // createSegment makes a new segment and makes its name durable.
 func createSegment(dir string, first int64, sync func(*os.File) error) (*writer, error) {

@@ -149,7 +149,7 @@ func TestEachTamperingIsFoundAndPlaced(t *testing.T) {
 	// too slow with 1,000 records; the places are drawn, the first and the
 	// last included.
 	places := []int{0, 10, at[0], at[0] + 5, at[1] - 1, at[s.n-1], len(whole) - 1}
-	for range 60 {
+	for range 40 {
 		places = append(places, rnd.IntN(len(whole)))
 	}
 	for _, p := range places {
@@ -157,7 +157,7 @@ func TestEachTamperingIsFoundAndPlaced(t *testing.T) {
 		b[p] ^= 1 << rnd.IntN(8)
 		check(fmt.Sprintf("a flip at byte %d", p), recordAt(p), b)
 	}
-	for range 12 {
+	for range 5 {
 		p := rnd.IntN(len(whole))
 		check("a deleted byte", recordAt(p), append(bytes.Clone(whole[:p]), whole[p+1:]...))
 		b := append(bytes.Clone(whole[:p]), 'x')
@@ -178,7 +178,7 @@ func TestEachTamperingIsFoundAndPlaced(t *testing.T) {
 	for _, name := range []string{"hashes", "checkpoints", "segments/" + fmt.Sprintf("%020d.off", 0)} {
 		b, err := os.ReadFile(filepath.Join(s.dir, name))
 		require.NoError(t, err)
-		for range 25 {
+		for range 10 {
 			p := rnd.IntN(len(b))
 			flipped := bytes.Clone(b)
 			flipped[p] ^= 1 << rnd.IntN(8)
