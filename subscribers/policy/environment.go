@@ -266,7 +266,7 @@ func (e *environment) compile(expr string, out *cel.Type, limits limits) (cel.Pr
 	if err := issues.Err(); err != nil {
 		return nil, expressionError(issues)
 	}
-	if got := checked.OutputType(); !out.IsAssignableType(got) {
+	if got := checked.OutputType(); !out.IsAssignableType(got) && !got.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("the expression gives a %s; it has to give a %s", cel.FormatCELType(got), cel.FormatCELType(out))
 	}
 	if err := e.checkSets(checked.NativeRep()); err != nil {

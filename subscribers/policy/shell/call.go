@@ -44,10 +44,10 @@ func (a *analyzer) assigned(sc *scope, as *syntax.Assign) value {
 			dynamic = dynamic || f.dynamic
 			texts = append(texts, f.text)
 		}
-		if dynamic {
+		if text := strings.Join(texts, " "); dynamic || len(text) > maxValue {
 			v.dynamic = true
 		} else {
-			v.texts = append(v.texts, strings.Join(texts, " "))
+			v.texts = append(v.texts, text)
 		}
 	}
 	return v

@@ -148,14 +148,15 @@ func (o *operandReader) transfer() {
 		}
 	}
 	deep := c.HasFlag("r", "a", "R", "recursive", "archive")
+	last := len(fields) - 1
 	for i, f := range fields {
 		if remotePath(f.text) {
 			continue
 		}
 		op := place.Read
-		if i == len(fields)-1 && i > 0 {
+		if i == last && i > 0 {
 			op = place.Write
-		} else if remotePath(fields[len(fields)-1].text) {
+		} else if remotePath(fields[last].text) {
 			op = place.Send
 		}
 		p := o.add(f, op)

@@ -15,6 +15,7 @@ const (
 	MaxWords    = 20000    // words after expansion
 	maxFields   = 512      // words that one word may expand to
 	maxValues   = 16       // values that one variable may have
+	maxValue    = 4096     // bytes of one of them
 )
 
 // Script is what one shell command string would do, as far as it can be known.

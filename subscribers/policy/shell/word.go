@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -31,17 +32,24 @@ type strand struct {
 	open bool // now is a field even when it is empty
 }
 
+// add appends known text. A field that would grow beyond every script is not
+// known any more: variables can double themselves.
 func (s *strand) add(text string) {
-	s.now.text += text
 	s.open = true
+	if len(s.now.text)+len(text) > MaxText {
+		s.unknown("…")
+		return
+	}
+	s.now.text += text
 }
 
 func (s *strand) unknown(written string) {
 	if !s.now.dynamic {
 		s.now.dynamic, s.now.prefix = true, len(s.now.text)
 	}
-	s.now.text += written
-	s.open = true
+	if s.open = true; len(s.now.text)+len(written) <= MaxText+8 {
+		s.now.text += written
+	}
 }
 
 // split adds text as the shell adds an unquoted expansion: in fields.
@@ -93,6 +101,10 @@ func (a *analyzer) word(sc *scope, w *syntax.Word) []field {
 	}
 	var out []field
 	n := 0
+	if parts, braces := size(w.Parts); parts > 256 || braces > 16 {
+		a.opaque(ReasonTooMany, "brace expansion")
+		return []field{{text: "{…}", dynamic: true}}
+	}
 	for braced, err := range expand.BracesSeq(nil, w) {
 		if n++; err != nil || n > maxFields {
 			a.opaque(ReasonTooMany, "brace expansion")
@@ -101,6 +113,23 @@ func (a *analyzer) word(sc *scope, w *syntax.Word) []field {
 		out = append(out, a.wordParts(sc, braced.Parts)...)
 	}
 	return out
+}
+
+// size counts the parts of a word and the braces among them, in whatever depth.
+func size(parts []syntax.WordPart) (all, braces int) {
+	for _, p := range parts {
+		if all++; all > 256 {
+			break
+		}
+		if b, ok := p.(*syntax.BraceExp); ok {
+			braces++
+			for _, elem := range b.Elems {
+				inner, deeper := size(elem.Parts)
+				all, braces = all+inner, braces+deeper
+			}
+		}
+	}
+	return all, braces
 }
 
 // literal is the short way for a word of one plain part.
@@ -204,12 +233,13 @@ func (a *analyzer) quoted(sc *scope, strands []strand, part syntax.WordPart) []s
 func (a *analyzer) param(sc *scope, strands []strand, p *syntax.ParamExp, quoted bool) []strand {
 	name, val := a.lookup(sc, p)
 	written := "$" + name
-	if len(val.texts) > 0 && len(strands)*(len(val.texts)+1) > maxValues*4 {
-		val = value{dynamic: true}
+	if len(strands)*(len(val.texts)+1) > maxValues*4 {
+		// Too many ways to come out: none is followed any further.
+		val, strands = value{dynamic: true}, strands[:1]
 	}
 	out := strands[:0:0]
 	for _, s := range strands {
-		if name != "" {
+		if name != "" && len(s.now.vars) < 32 && !slices.Contains(s.now.vars, name) {
 			s.now.vars = append(s.now.vars[:len(s.now.vars):len(s.now.vars)], name)
 		}
 		for _, text := range val.texts {
@@ -281,7 +311,9 @@ func (a *analyzer) substituted(sc *scope, strands []strand, p *syntax.CmdSubst, 
 	from := names(p.Stmts)
 	for i := range strands {
 		s := &strands[i]
-		s.now.from = append(s.now.from[:len(s.now.from):len(s.now.from)], from...)
+		if len(s.now.from) < 64 {
+			s.now.from = append(s.now.from[:len(s.now.from):len(s.now.from)], from...)
+		}
 		switch {
 		case !known:
 			s.unknown("$(" + strings.Join(from, " ") + ")")

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/grapnel-dev/grapnel/subscribers/policy/shell/place"
@@ -111,6 +112,9 @@ func (a *analyzer) wrapper(sc *scope, c *Command, fields []field, out around) bo
 		return false
 	}
 	args := fields[1:]
+	if c.Name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
+		return true
+	}
 	if w.sub != "" {
 		c.Sub = w.sub
 		args = args[1:]
@@ -118,9 +122,6 @@ func (a *analyzer) wrapper(sc *scope, c *Command, fields []field, out around) bo
 	next := around{wrappers: with(out.wrappers, c.Name), remote: out.remote || w.remote, input: out.input}
 	at := sc
 	rest := a.wrapped(&at, c, args, w, next)
-	if c.Name == "command" && (c.HasFlag("v") || c.HasFlag("V")) {
-		return true
-	}
 	switch {
 	case len(rest) == 0:
 		if c.Remote = w.remote; w.remote && c.Name == "ssh" && (out.input.here || len(out.input.from) > 0) {
@@ -302,6 +303,10 @@ func (a *analyzer) xargs(c *Command, rest []field, next *around, out around) []f
 				continue
 			}
 			for _, item := range items {
+				if len(expanded) > maxFields {
+					a.because(c, ReasonTooMany, "words for xargs")
+					return expanded
+				}
 				g := f
 				g.text = strings.ReplaceAll(f.text, replace, item)
 				g.glob = g.glob || !out.input.known
@@ -319,17 +324,22 @@ func (a *analyzer) xargs(c *Command, rest []field, next *around, out around) []f
 }
 
 // parallel replaces its ::: list.
-func (a *analyzer) parallel(_ *Command, rest []field, _ *around, out around) []field {
+func (a *analyzer) parallel(c *Command, rest []field, _ *around, out around) []field {
 	for i, f := range rest {
 		if f.text != ":::" && f.text != ":::+" && f.text != "::::" {
 			continue
 		}
 		line := rest[:i:i]
-		braces := false
+		line = slices.Clone(line)
+		braces, items, total := false, joinFields(rest[i+1:]), 0
 		for j := range line {
 			if strings.Contains(line[j].text, "{}") {
 				braces = true
-				line[j].text = strings.ReplaceAll(line[j].text, "{}", joinFields(rest[i+1:]))
+				if total += strings.Count(line[j].text, "{}") * len(items); total > MaxText {
+					a.because(c, ReasonTooLong, "words for parallel")
+					return line
+				}
+				line[j].text = strings.ReplaceAll(line[j].text, "{}", items)
 			}
 		}
 		if !braces {
@@ -411,6 +421,10 @@ func (a *analyzer) find(sc *scope, c *Command, fields []field, out around) {
 				continue
 			}
 			for _, root := range roots {
+				if len(inner) > maxFields {
+					a.because(c, ReasonTooMany, "words for -exec")
+					break
+				}
 				g := f
 				below := root.text
 				if filtered {

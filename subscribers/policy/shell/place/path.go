@@ -43,6 +43,7 @@ type Path struct {
 	resolver *Resolver
 	joined   string // absolute, with "." and ".." still in it
 	real     string
+	expanded *expansion
 }
 
 // Base is the last component.
@@ -141,9 +142,27 @@ func (p *Path) Under(dir string) bool {
 }
 
 // within demands it of the real path: a link in the workspace that leads
-// elsewhere is elsewhere.
+// elsewhere is elsewhere. Of a glob it demands it of everything that it names.
 func (p *Path) within(roots []string) bool {
-	return !p.Unknown && len(roots) > 0 && under(p.Real(), roots)
+	if p.Unknown || len(roots) == 0 || !under(p.Real(), roots) {
+		return false
+	}
+	if !p.Glob || p.Partial || p.search() || p.lastOnly() {
+		return true
+	}
+	found := p.expand()
+	for _, real := range found.elsewhere {
+		if !under(real, roots) {
+			return false
+		}
+	}
+	return found.whole
+}
+
+// lastOnly says that only the last component is a glob, and that what happens
+// to the path happens to the name itself.
+func (p *Path) lastOnly() bool {
+	return p.Op == Delete && !strings.ContainsAny(path.Dir(p.Abs), "*?[") && !strings.HasSuffix(p.Raw, "/")
 }
 
 func (p *Path) coversAny(roots []string) bool {

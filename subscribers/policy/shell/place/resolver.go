@@ -13,8 +13,8 @@ import (
 
 // Limits of one resolver.
 const (
-	MaxLinks   = 40   // links followed for one path
-	MaxLookups = 4000 // look-ups in the file system altogether
+	MaxLinks   = 40     // links followed for one path
+	MaxLookups = 20_000 // look-ups in the file system altogether
 )
 
 // Roots are the places that paths are held against. All are absolute; empty
@@ -71,7 +71,7 @@ func (r *Resolver) Path(raw, dir string, op Op) *Path {
 		return p
 	}
 	p.joined = at
-	p.Abs = path.Clean(at)
+	p.Abs = clean(at)
 	return p
 }
 
@@ -92,14 +92,22 @@ func Slash(p string) string {
 
 func absolute(p string) bool {
 	return strings.HasPrefix(p, "/") ||
-		len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+		runtime.GOOS == "windows" && len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
+// clean is path.Clean that keeps the root of a drive a root.
+func clean(p string) string {
+	if p = path.Clean(p); runtime.GOOS == "windows" && len(p) == 2 && p[1] == ':' {
+		p += "/"
+	}
+	return p
 }
 
 func (r *Resolver) expandHome(p string) string {
 	if p == "~" || strings.HasPrefix(p, "~/") {
 		p = r.roots.Home + p[1:]
 	}
-	return path.Clean(p)
+	return clean(p)
 }
 
 func (r *Resolver) workspaceRoots() []string {
@@ -139,7 +147,7 @@ func (r *Resolver) both(dirs ...string) []string {
 		if !absolute(dir) {
 			continue
 		}
-		dir = path.Clean(dir)
+		dir = clean(dir)
 		out = append(out, dir)
 		if real, ok := r.follow(dir); ok && real != dir {
 			out = append(out, real)
@@ -162,7 +170,9 @@ func (r *Resolver) follow(abs string) (string, bool) {
 		case "", ".":
 			continue
 		case "..":
-			at = path.Dir(at)
+			if up := path.Dir(at); up != "." { // a drive has no parent
+				at = up
+			}
 			continue
 		}
 		next := path.Join(at, c)

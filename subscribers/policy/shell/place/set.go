@@ -2,7 +2,6 @@ package place
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"strings"
 )
@@ -120,35 +119,43 @@ func (s *Set) match(abs string, r *Resolver) bool {
 }
 
 func (s *Set) hasGlob(p *Path) bool {
-	abs, real := strings.ToLower(p.Abs), strings.ToLower(p.Real())
-	for _, fixed := range []bool{true, false} {
-		var some []pattern
-		for _, in := range s.in {
-			if in.anchored == fixed {
-				some = append(some, in)
-			}
-		}
-		if !anyMatch(some, abs, p.resolver, true) && (real == abs || !anyMatch(some, real, p.resolver, true)) {
-			continue
-		}
+	if !p.InWorkspace() && s.near(p, true) {
 		// An anchored pattern names places that no glob comes near by
-		// chance. Of the others, "*" may always be one: look.
-		if fixed && !p.InWorkspace() || s.onDisk(p) {
+		// chance; what is not there yet may be there when the shell looks.
+		return true
+	}
+	if p.Partial || p.search() {
+		return s.near(p, true)
+	}
+	found := p.expand()
+	for _, real := range found.elsewhere {
+		if s.match(real, p.resolver) {
 			return true
 		}
 	}
-	return false
+	// "*" may always be one of the others: look.
+	if !s.near(p, true) && !s.near(p, false) {
+		return false
+	}
+	for _, name := range found.names {
+		if s.match(name, p.resolver) {
+			return true
+		}
+	}
+	return !found.whole
 }
 
-// onDisk reports whether a glob names something of the set that exists.
-func (s *Set) onDisk(p *Path) bool {
-	dir := p.Dir()
-	for _, name := range p.resolver.glob(dir, split(p.Abs[len(dir):])) {
-		if name == "" || s.match(name, p.resolver) {
-			return true
+// near reports whether an anchored pattern, or one of the others, and a glob
+// have a name in common.
+func (s *Set) near(p *Path, anchored bool) bool {
+	var some []pattern
+	for _, in := range s.in {
+		if in.anchored == anchored {
+			some = append(some, in)
 		}
 	}
-	return false
+	abs, real := strings.ToLower(p.Abs), strings.ToLower(p.Real())
+	return anyMatch(some, abs, p.resolver, true) || real != abs && anyMatch(some, real, p.resolver, true)
 }
 
 func anyMatch(patterns []pattern, abs string, r *Resolver, glob bool) bool {
@@ -311,47 +318,4 @@ func staticDir(glob string) string {
 		dir = strings.TrimSuffix(dir, "/")
 	}
 	return dir
-}
-
-// glob lists the names that a glob has on the file system. An empty name in
-// the result says that a limit was reached.
-func (r *Resolver) glob(dir string, comps []string) []string {
-	dirs := []string{dir}
-	for _, c := range comps {
-		var next []string
-		for _, d := range dirs {
-			if !strings.ContainsAny(c, "*?[") {
-				next = append(next, path.Join(d, c))
-				continue
-			}
-			names, whole := r.names(d)
-			if !whole {
-				return []string{""}
-			}
-			for _, name := range names {
-				if component(c, name) || c == "**" {
-					next = append(next, path.Join(d, name))
-				}
-			}
-		}
-		if dirs = next; len(dirs) > 256 {
-			return append(dirs[:256], "")
-		}
-	}
-	return dirs
-}
-
-// names lists a directory, and reports whether that was all of it.
-func (r *Resolver) names(dir string) ([]string, bool) {
-	if r.lookups += 16; r.lookups > MaxLookups {
-		return nil, false
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, true
-	}
-	defer f.Close()
-	const most = 2048
-	names, err := f.Readdirnames(most)
-	return names, len(names) < most || err != nil
 }
