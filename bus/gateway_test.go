@@ -79,6 +79,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"trailing":          {`{"effect":"allow"}{"effect":"deny"}`, nil, hook.Malformed},
 		"a PubAck":          {`{"stream":"NOTIFY","seq":1}`, nil, hook.Malformed},
 		"rewrite no object": {`{"effect":"allow","rewrite":"x"}`, nil, hook.Malformed},
+		"null reason":       {`{"effect":"allow","reason":null}`, nil, hook.Malformed},
+		"null rule":         {`{"effect":"allow","rules":[null]}`, nil, hook.Malformed},
 		"unknown status":    {`{"effect":"allow"}`, nats.Header{"Grapnel-Status": {"granted"}}, hook.Malformed},
 		"its own failure":   {"out of memory", nats.Header{"Grapnel-Status": {"error"}}, hook.Crashed},
 	} {

@@ -56,6 +56,9 @@ func DecodeDecision(b []byte) (hook.Decision, error) {
 	if w.Effect == nil {
 		return hook.Decision{}, errors.New("it has no effect")
 	}
+	if err := refuseNull(b); err != nil {
+		return hook.Decision{}, err
+	}
 	if w.Rewrite != nil && w.Rewrite[0] != '{' {
 		return hook.Decision{}, errors.New("rewrite is not a JSON object")
 	}
@@ -63,6 +66,32 @@ func DecodeDecision(b []byte) (hook.Decision, error) {
 		return hook.Decision{}, errors.New("it names more than 1000 rules")
 	}
 	return hook.Decision{Effect: *w.Effect, Reason: clip(w.Reason), Context: clip(w.Context), Rewrite: w.Rewrite, Rules: w.Rules}, nil
+}
+
+// refuseNull finds a null where the schema has none. A decoder cannot tell it
+// from what is left out.
+func refuseNull(b []byte) error {
+	if !bytes.Contains(b, []byte("null")) {
+		return nil
+	}
+	var members map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	for name, value := range members {
+		var rules []jsontext.Value
+		if name == "rules" && value.Kind() == '[' {
+			if err := jsonv2.Unmarshal(value, &rules); err != nil {
+				return err
+			}
+		}
+		for _, v := range append(rules, value) {
+			if v.Kind() == 'n' {
+				return fmt.Errorf("%s is null", name)
+			}
+		}
+	}
+	return nil
 }
 
 // clip keeps a text that somebody else wrote within bounds.

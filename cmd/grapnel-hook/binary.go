@@ -42,7 +42,8 @@ func (s *shim) run(path string, stdin []byte) (hookwire.Response, error) {
 	if err != nil {
 		return hookwire.Response{}, err
 	}
-	child, err := os.StartProcess(path, []string{path, "hook", s.agent, s.event}, &os.ProcAttr{Files: []*os.File{in, out, errw}})
+	argv := append(append([]string{path, "hook"}, s.places...), s.agent, s.event)
+	child, err := os.StartProcess(path, argv, &os.ProcAttr{Files: []*os.File{in, out, errw}})
 	in.Close()
 	out.Close()
 	errw.Close()

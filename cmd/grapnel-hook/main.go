@@ -1,7 +1,8 @@
 // grapnel-hook is what an agent starts for each hook: it hands the agent's
 // JSON to the daemon over the hook socket and prints the daemon's answer.
 //
-//	grapnel-hook [--grapnel PATH] [--within MILLISECONDS] AGENT EVENT
+//	grapnel-hook [--grapnel PATH] [--within MILLISECONDS]
+//	             [--socket PATH] [--state DIR] [--config FILE] AGENT EVENT
 //
 // EVENT is the agent's own event name as registered, or a canonical one. The
 // program never decides that something may run: without a daemon it starts the
@@ -9,7 +10,9 @@
 // where the installer said with --grapnel, and without that it answers by the
 // event's class, which is deny for whatever guards an action. No environment
 // variable changes that. --within is for agents whose time-out for hooks was
-// set to less than the event's budget; it can only shorten that.
+// set to less than the event's budget; it can only shorten that. The installer
+// writes --socket, --state and --config, so that nothing that a workspace puts
+// into the agent's environment leads to another bus.
 //
 // It is started for every hook, so it uses the standard library alone and
 // little of that.
@@ -30,7 +33,7 @@ func main() {
 	started := time.Now()
 	o, problem := arguments(os.Args[1:])
 	if problem != "" {
-		os.Stderr.WriteString("grapnel-hook: " + problem + "\nusage: grapnel-hook [--grapnel PATH] [--within MS] AGENT EVENT\n")
+		os.Stderr.WriteString("grapnel-hook: " + problem + "\nusage: grapnel-hook [--grapnel PATH] [--within MS] [--socket PATH] [--state DIR] [--config FILE] AGENT EVENT\n")
 		os.Exit(2)
 	}
 	s := &shim{options: o, started: started}
@@ -73,7 +76,11 @@ func (s *shim) ask() hookwire.Response {
 	if err != nil {
 		return s.alone(err.Error())
 	}
-	conn, err := connect(hookwire.SocketPaths(os.Getenv))
+	sockets := []string{s.socket}
+	if s.socket == "" {
+		sockets = hookwire.SocketPaths(os.Getenv)
+	}
+	conn, err := connect(sockets)
 	if err != nil {
 		if unsafe := (*unsafeError)(nil); errors.As(err, &unsafe) {
 			return s.alone(unsafe.Error())
@@ -139,8 +146,10 @@ func environment(agent string) []hookwire.Var {
 // options are the command line, read.
 type options struct {
 	agent, event string
-	binary       string // the full binary, or "" for the one beside this program
-	within       int    // milliseconds until the answer, or 0 for the event's budget
+	binary       string   // the full binary, or "" for the one beside this program
+	within       int      // milliseconds until the answer, or 0 for the event's budget
+	socket       string   // the hook socket, or "" for where the environment says
+	places       []string // --socket, --state and --config with their values, for the full binary
 }
 
 // arguments reads the command line; problem says what is wrong with it.
@@ -157,6 +166,14 @@ func arguments(args []string) (o options, problem string) {
 				return o, "--grapnel needs an absolute path, not " + strconv.Quote(clip(value))
 			}
 			o.binary = value
+		case "--socket", "--state", "--config":
+			if !absolute(value) {
+				return o, name + " needs an absolute path, not " + strconv.Quote(clip(value))
+			}
+			if name == "--socket" {
+				o.socket = value
+			}
+			o.places = append(o.places, name, value)
 		case "--within":
 			ms, err := strconv.Atoi(value)
 			if err != nil || ms <= 0 {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -402,6 +403,34 @@ func (s *shim) beside(text string) {
 	s.self = filepath.Join(bin, "grapnel-hook")
 	require.NoError(s.t, os.WriteFile(s.self, b, 0o755))
 	script(s.t, filepath.Join(bin, "grapnel"), text)
+}
+
+// TestTheCommandLineSaysWhereTheBusIs: what the installer wrote counts, and
+// not what a workspace put into the agent's environment.
+func TestTheCommandLineSaysWhereTheBusIs(t *testing.T) {
+	t.Parallel()
+	s := newShim(t, "PreToolUse")
+	places := []string{"--socket", filepath.Join(s.dir, "baked.sock"), "--state", filepath.Join(s.dir, "state"), "--config=" + filepath.Join(s.dir, "c.yaml")}
+	s.args = append(slices.Clone(places), "claude-code", "PreToolUse")
+	s.beside(`echo "$@" > "$0.args"; echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"grapnel says x"}}'; echo grapnel says x >&2; exit 2`)
+	// Somebody answers where the environment says; nobody where the command
+	// line does.
+	listener, err := net.Listen("unix", s.path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	require.NoError(t, os.Chmod(s.path, 0o600))
+	s.env = []string{"GRAPNEL_STATE=/tmp/elsewhere", "GRAPNEL_CONFIG=/tmp/elsewhere.yaml"}
+	r, _ := s.run()
+	denied(t, "PreToolUse", r, "grapnel says x")
+	args, err := os.ReadFile(filepath.Join(filepath.Dir(s.self), "grapnel.args"))
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("hook --socket %s/baked.sock --state %s/state --config %s/c.yaml claude-code PreToolUse\n", s.dir, s.dir, s.dir), string(args))
+	for _, bad := range [][]string{{"--socket", "relative"}, {"--state="}, {"--config"}} {
+		s.args = append(slices.Clone(bad), "claude-code", "PreToolUse")
+		r, _ = s.run()
+		assert.Equal(t, 2, r.Exit, bad)
+		assert.NotEmpty(t, r.Stderr, bad)
+	}
 }
 
 func TestFullBinaryAnswers(t *testing.T) {

@@ -131,22 +131,18 @@ func (a *app) checkClaudeCode(ctx context.Context) ([]check, error) {
 	for _, problem := range s.Problems {
 		checks = append(checks, check{"claude-code: settings", false, problem})
 	}
-	seen := make(map[string]bool)
 	for _, f := range s.Files {
-		for _, binary := range f.Binaries {
-			if !seen[binary] && exists(binary) {
-				seen[binary] = true
-				checks = append(checks, a.canary(ctx, binary))
-			}
+		for _, line := range f.PreToolUse {
+			checks = append(checks, a.canary(ctx, f.Scope, line))
 		}
 	}
 	return checks, nil
 }
 
-// canary sends what must be denied through a registered hook program, as the
+// canary sends what must be denied through a registered command line, as the
 // agent would, and looks whether the agent would have been stopped.
-func (a *app) canary(ctx context.Context, binary string) check {
-	what := "claude-code: " + binary + " denies a canary (rm -rf /)"
+func (a *app) canary(ctx context.Context, scope, line string) check {
+	what := "claude-code: a canary (rm -rf /) is denied through the hook in the " + scope + " settings"
 	cwd, _ := os.Getwd()
 	payload, err := json.Marshal(map[string]any{
 		"session_id": "grapnel-doctor", "cwd": cwd, "hook_event_name": "PreToolUse", "permission_mode": "default",
@@ -158,7 +154,7 @@ func (a *app) canary(ctx context.Context, binary string) check {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, hookwire.ClaudeCode, "PreToolUse")
+	cmd := shellCommand(ctx, line)
 	cmd.Stdin = bytes.NewReader(payload)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -9,7 +9,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,11 +45,14 @@ func runHook(ctx context.Context, args []string, s streams, getenv func(string) 
 	flags.SetOutput(io.Discard)
 	within := flags.Int("within", 0, "")
 	flags.String("grapnel", "", "") // for grapnel-hook: where this program is
+	flags.StringVar(&h.paths.socket, "socket", "", "")
+	flags.StringVar(&h.paths.state, "state", "", "")
+	flags.StringVar(&h.paths.config, "config", "", "")
 	if err := flags.Parse(args); err != nil || flags.NArg() != 2 || *within < 0 {
-		fmt.Fprintln(s.err, "usage: grapnel hook [--within MILLISECONDS] AGENT EVENT, the agent's JSON on standard input")
+		fmt.Fprintln(s.err, "usage: grapnel hook [--within MILLISECONDS] [--socket PATH] [--state DIR] [--config FILE] AGENT EVENT, the agent's JSON on standard input")
 		return exitUsage
 	}
-	h.agent, h.event = flags.Arg(0), flags.Arg(1)
+	h.agent, h.event, h.placed = flags.Arg(0), flags.Arg(1), h.paths.socket != ""
 	budget := time.Duration(hookwire.Budget(h.agent, h.event)) * time.Millisecond
 	if *within > 0 {
 		budget = min(budget, time.Duration(*within)*time.Millisecond)
@@ -70,6 +76,7 @@ type hookCall struct {
 	agent, event string
 	getenv       func(string) string
 	paths        paths
+	placed       bool // the command line says where the bus is, not the environment
 }
 
 func (h *hookCall) answer(ctx context.Context, in io.Reader) hookwire.Response {
@@ -86,6 +93,7 @@ func (h *hookCall) answer(ctx context.Context, in io.Reader) hookwire.Response {
 	if err := h.paths.resolve(h.getenv); err != nil {
 		return alone(err)
 	}
+	h.paths.configGiven = false // the installer names the file whether it is there or not
 	request := hookwire.Request{Agent: h.agent, Event: h.event, PID: os.Getpid(), PPID: os.Getppid(), Stdin: stdin}
 	request.CWD, _ = os.Getwd() // it may be gone; the payload usually names it too
 	for _, name := range hookwire.Allowed(h.agent) {
@@ -111,9 +119,9 @@ type reached struct {
 
 // reach asks the daemon, and starts one when none is there.
 func (h *hookCall) reach(ctx context.Context, r hookwire.Request) reached {
-	sockets := hookwire.SocketPaths(h.getenv)
-	if len(sockets) == 0 || sockets[0] != h.paths.socket {
-		sockets = append([]string{h.paths.socket}, sockets...)
+	sockets := []string{h.paths.socket}
+	if !h.placed {
+		sockets = append(sockets, hookwire.SocketPaths(h.getenv)...)
 	}
 	conn, err := dialFirst(sockets)
 	if err != nil {
@@ -183,18 +191,8 @@ func (h *hookCall) startDaemon() error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(self, "up", "--state", h.paths.state, "--config", h.paths.config, "--socket", h.paths.socket)
-	if !h.paths.configGiven {
-		cmd.Args = []string{self, "up", "--state", h.paths.state, "--socket", h.paths.socket}
-	}
-	// The agent's environment holds its tokens; the daemon has no use for them.
-	for _, name := range []string{"HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL",
-		"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GRAPNEL_LOG_LEVEL", "GRAPNEL_CONFIG",
-		"USERPROFILE", "LOCALAPPDATA", "SystemRoot", "TEMP", "TMP"} {
-		if v := h.getenv(name); v != "" {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
+	cmd := exec.Command(self, "up", "--config-optional", "--state", h.paths.state, "--config", h.paths.config, "--socket", h.paths.socket)
+	cmd.Env = h.daemonEnvironment()
 	cmd.Dir = filepath.VolumeName(h.paths.state) + string(filepath.Separator)
 	cmd.Stdout, cmd.Stderr = log, log
 	detach(cmd)
@@ -202,6 +200,30 @@ func (h *hookCall) startDaemon() error {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	return cmd.Process.Release()
+}
+
+// daemonEnvironment is not the agent's: that holds the agent's tokens, and a
+// workspace may have put things into it. Where the person's home is, is the
+// system's word; programs come from the usual places.
+func (h *hookCall) daemonEnvironment() []string {
+	home := h.getenv("HOME")
+	if u, err := user.Current(); err == nil && u.HomeDir != "" {
+		home = u.HomeDir
+	}
+	search := []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew/bin",
+		filepath.Join(home, ".local", "bin"), filepath.Join(home, "go", "bin")}
+	env := []string{"HOME=" + home}
+	if runtime.GOOS == "windows" {
+		search = []string{h.getenv("PATH")}
+		env = []string{"USERPROFILE=" + home}
+	}
+	env = append(env, "PATH="+strings.Join(search, string(filepath.ListSeparator)))
+	for _, name := range []string{"USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "GRAPNEL_LOG_LEVEL", "LOCALAPPDATA", "SystemRoot", "TEMP", "TMP"} {
+		if v := h.getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // await waits for the hook socket of a daemon that is starting. Two hooks may

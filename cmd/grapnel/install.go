@@ -77,7 +77,10 @@ func (a *app) edit(agent, shim string, f installFlags, plan func(*install.Claude
 	if agent != hookwire.ClaudeCode {
 		return unknownAgent(agent)
 	}
-	settings, err := install.NewClaudeCode(f.scope(), shim, &install.Options{Getenv: a.getenv, MessageDisplay: f.messages})
+	settings, err := install.NewClaudeCode(f.scope(), shim, &install.Options{
+		Getenv: a.getenv, MessageDisplay: f.messages,
+		Flags: []string{"--socket", a.paths.socket, "--state", a.paths.state, "--config", a.paths.config},
+	})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os/exec"
 	"syscall"
 )
@@ -14,3 +15,8 @@ func detach(cmd *exec.Cmd) {
 
 // privateFiles has nothing to do: a profile's directories are its user's alone.
 func privateFiles() {}
+
+// shellCommand runs a line as an agent does.
+func shellCommand(ctx context.Context, line string) *exec.Cmd {
+	return exec.CommandContext(ctx, "bash", "-c", line)
+}

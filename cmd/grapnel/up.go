@@ -12,6 +12,7 @@ import (
 
 func (a *app) upCommand() *cobra.Command {
 	d := new(daemon)
+	optional := false
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Run the bus",
@@ -27,6 +28,7 @@ Ctrl-C finish what is under way and stop; SIGHUP reads the policy anew.`,
 				return err
 			}
 			privateFiles()
+			a.paths.configGiven = a.paths.configGiven && !optional
 			d.paths, d.log = a.paths, log
 			return a.up(c.Context(), d)
 		},
@@ -34,6 +36,7 @@ Ctrl-C finish what is under way and stop; SIGHUP reads the policy anew.`,
 	c.Flags().StringVar(&d.broker, "nats", "", "`URL` of a NATS server of your own; nothing is embedded then")
 	c.Flags().StringVar(&d.listen, "nats-listen", "", "loopback `address` on which the embedded server takes NATS clients")
 	c.MarkFlagsMutuallyExclusive("nats", "nats-listen")
+	c.Flags().BoolVar(&optional, "config-optional", false, "the file named with --config need not exist")
 	return c
 }
 

@@ -30,6 +30,9 @@ type Options struct {
 	// Managed is the directory of managed settings; the system's when empty.
 	// Only Inspect looks there.
 	Managed string
+	// Flags stand before the agent's name on the command line: where the bus is,
+	// so that no variable of the agent's environment says so.
+	Flags []string
 	// MessageDisplay registers that event too; see the package's
 	// documentation for what it costs.
 	MessageDisplay bool
@@ -40,6 +43,7 @@ type Options struct {
 type ClaudeCode struct {
 	path           string
 	binary         string
+	flags          []string
 	messageDisplay bool
 }
 
@@ -57,7 +61,7 @@ func NewClaudeCode(scope Scope, binary string, o *Options) (*ClaudeCode, error) 
 		// The hook runs in a shell to which a backslash means something else.
 		binary = filepath.ToSlash(binary)
 	}
-	return &ClaudeCode{path: path, binary: binary, messageDisplay: o.MessageDisplay}, nil
+	return &ClaudeCode{path: path, binary: binary, flags: o.Flags, messageDisplay: o.MessageDisplay}, nil
 }
 
 func settingsPath(scope Scope, o *Options) (string, error) {
@@ -172,14 +176,14 @@ func (c *ClaudeCode) register(d *document, r registration) error {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !e.ours || e.event != r.event })
 	want := value{members: []member{
 		{"type", text("command")},
-		{"command", text(commandLine(c.binary, r.event))},
+		{"command", text(commandLine(c.binary, c.flags, r.event))},
 		{"timeout", value{literal: fmt.Sprint(r.timeout)}},
 	}}
 	if r.block {
 		want.members = append(want.members, member{"onFailure", text("block")})
 	}
 	if len(entries) == 1 && entries[0].matchesAll {
-		if entries[0].does(commandLine(c.binary, r.event), r) {
+		if entries[0].does(commandLine(c.binary, c.flags, r.event), r) {
 			return nil
 		}
 		return d.replace(entries[0].value, want)

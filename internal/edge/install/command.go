@@ -18,8 +18,12 @@ const (
 var plainWord = regexp.MustCompile(`\A[A-Za-z0-9_@%+=:,./-]+\z`)
 
 // commandLine is what the agent gives to a shell to start the hook.
-func commandLine(binary, event string) string {
-	return quote(binary) + " " + agentName + " " + event
+func commandLine(binary string, flags []string, event string) string {
+	line := quote(binary)
+	for _, f := range flags {
+		line += " " + quote(f)
+	}
+	return line + " " + agentName + " " + event
 }
 
 // quote makes one shell word of s.
@@ -81,13 +85,21 @@ func isOurs(argv []string, binary string) bool {
 	if len(argv) < 2 {
 		return false
 	}
+	rest := argv[1:]
 	switch name := baseName(argv[0]); {
 	case name == shimName, binary != "" && argv[0] == binary:
-		return argv[1] == agentName
-	case name == fullName:
-		return len(argv) > 2 && argv[1] == "hook" && argv[2] == agentName
+	case name == fullName && rest[0] == "hook":
+		rest = rest[1:]
+	default:
+		return false
 	}
-	return false
+	for len(rest) > 1 && strings.HasPrefix(rest[0], "--") {
+		if !strings.Contains(rest[0], "=") {
+			rest = rest[1:]
+		}
+		rest = rest[1:]
+	}
+	return len(rest) > 0 && rest[0] == agentName
 }
 
 // baseName is the last part of a path of any system, without ".exe".

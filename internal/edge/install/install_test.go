@@ -240,6 +240,22 @@ func TestPathsThatAShellWouldSplit(t *testing.T) {
 	}
 }
 
+// TestFlagsSayWhereTheBusIs: they stand on the command line, are recognised as
+// ours with it, and changing them changes the entry.
+func TestFlagsSayWhereTheBusIs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.o.Flags = []string{"--socket", "/run/user/1000/grapnel/hook.sock", "--state", "/home/a b/state"}
+	f.install()
+	assert.Equal(t, f.binary+" --socket /run/user/1000/grapnel/hook.sock --state '/home/a b/state' claude-code PreToolUse", f.hooks()["PreToolUse"][0].Command)
+	f.o.Flags = nil
+	f.install()
+	require.Len(t, f.hooks()["PreToolUse"], 1)
+	assert.Equal(t, f.binary+" claude-code PreToolUse", f.hooks()["PreToolUse"][0].Command)
+	f.uninstall()
+	assert.Equal(t, "{}\n", f.read())
+}
+
 func TestBackupAndMode(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -51,6 +51,9 @@ type FileStatus struct {
 	// Binaries are the hook programs of our entries; Stale are those of them
 	// that do not exist.
 	Binaries, Stale []string
+	// PreToolUse are the command lines of our entries on that event, as the
+	// agent gives them to a shell.
+	PreToolUse []string
 	// DisableAllHooks and AllowManagedHooksOnly are the keys of that name.
 	DisableAllHooks, AllowManagedHooksOnly bool
 	// WorktreeCreate says that an entry of ours listens there, which keeps
@@ -167,6 +170,9 @@ func inspect(scope, path string) FileStatus {
 		if e.event == neverListen {
 			f.WorktreeCreate = true
 			continue
+		}
+		if e.event == "PreToolUse" {
+			f.PreToolUse = append(f.PreToolUse, textOf(e.value.Value.(*hujson.Object), "command"))
 		}
 		i := slices.IndexFunc(wanted, func(r registration) bool { return r.event == e.event })
 		if i >= 0 && e.matchesAll && e.does(textOf(e.value.Value.(*hujson.Object), "command"), wanted[i]) {
