@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -152,6 +151,7 @@ func (l *Log) serve(batch []*request) {
 	if err == nil {
 		first, err = l.commit(records)
 	}
+	var unerased error
 	for i, q := range records {
 		if err != nil {
 			q.done <- result{err: err}
@@ -160,12 +160,14 @@ func (l *Log) serve(batch []*request) {
 		r := result{index: first + int64(i)}
 		if q.erase >= 0 {
 			l.c.unerased = append(l.c.unerased, q.erase)
-			if e := l.finishErasing(); e != nil {
-				r.err = fmt.Errorf("audit: redaction %d of record %d is recorded and will be finished later: %w", r.index, q.erase, e)
-				err = e
+			if unerased = l.finishErasing(); unerased != nil {
+				r.err = fmt.Errorf("audit: redaction %d of record %d is recorded and will be finished later: %w", r.index, q.erase, unerased)
 			}
 		}
 		q.done <- r
+	}
+	if err == nil {
+		err = unerased
 	}
 	if err == nil && (settle || l.c.tree.size-l.last.Size >= l.o.CheckpointRecords) {
 		err = l.checkpoint()
@@ -281,26 +283,6 @@ func (l *Log) checkpoint() error {
 	return nil
 }
 
-// finishErasing carries out the redactions that are recorded.
-func (l *Log) finishErasing() error {
-	c := &l.c
-	for len(c.unerased) > 0 {
-		segments, err := listSegments(l.dir)
-		if err != nil {
-			return err
-		}
-		p, f, err := locate(l.dir, segments, c.unerased[0])
-		if err == nil && !f.erased() {
-			err = erase(l.dir, p, f)
-		}
-		if err != nil {
-			return fmt.Errorf("audit: erase record %d: %w", c.unerased[0], err)
-		}
-		c.unerased = c.unerased[1:]
-	}
-	return nil
-}
-
 // close gives back reserved space and closes all files.
 func (c *committer) close() error {
 	err := errors.Join(c.w.close(), c.derived.close())
@@ -308,24 +290,4 @@ func (c *committer) close() error {
 		err = errors.Join(err, c.checkpoints.Sync(), c.checkpoints.Close())
 	}
 	return err
-}
-
-// Redact deletes the payload of record index for ever and leaves its leaf and
-// every proof as they are. The redaction is a record of its own, which holds
-// who wanted it and why; its index is returned. Redacting twice is recorded
-// twice. When the disk fails between the record and the deletion, the error
-// says so and the deletion is finished as soon as it can be, at the latest
-// when the log is next opened.
-func (l *Log) Redact(ctx context.Context, index int64, by, reason string) (int64, error) {
-	if index < 0 || index >= l.Size() {
-		return 0, fmt.Errorf("%w: %d; the log has %d", ErrNotFound, index, l.Size())
-	}
-	if reason == "" {
-		return 0, errors.New("audit: a redaction needs a reason")
-	}
-	e, err := seal(Envelope{Version: Version, Kind: Redaction, Caller: by, Target: &index}, Payload{Reason: clip(reason, 4096)}, nil, l.o.Redactor)
-	if err != nil {
-		return 0, err
-	}
-	return l.submit(ctx, &request{entry: e, erase: index})
 }

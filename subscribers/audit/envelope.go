@@ -104,13 +104,21 @@ func ParseEnvelope(leaf []byte) (Envelope, error) {
 // leafRoom is what a leaf's head may take: version, index and time.
 const leafRoom = 128
 
-// The most that an envelope tries to hold, from generous to what always fits.
-var leafSizes = [...]struct{ text, deciders, rules int }{{128, 24, 16}, {128, 8, 8}, {64, 4, 4}, {20, 2, 1}}
+// maxText is the longest text that an envelope holds where there is room.
+const maxText = 128
+
+type leafSize struct{ text, deciders, rules int }
+
+// leafSizes is what an envelope tries to hold, from generous to what always
+// fits.
+func leafSizes() []leafSize {
+	return []leafSize{{maxText, 24, 16}, {maxText, 8, 8}, {64, 4, 4}, {20, 2, 1}}
+}
 
 // body makes the leaf but for its head (see leafHead), which only the writer
 // knows.
 func (e Envelope) body() ([]byte, error) {
-	for _, size := range leafSizes {
+	for _, size := range leafSizes() {
 		b, err := jsonv2.Marshal(e.cut(size.text, size.deciders, size.rules))
 		if err != nil {
 			return nil, fmt.Errorf("audit: envelope: %w", err)

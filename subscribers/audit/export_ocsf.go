@@ -87,6 +87,10 @@ func (o *ocsf) event(r Record) object {
 		status, statusName = ocsfStatusFail, "Failure"
 	}
 	activity, activityName := ocsfActivity(r)
+	operation, host := r.Event, ocsfHost(r.Source)
+	if operation == "" {
+		operation, host = string(r.Kind), o.origin
+	}
 	e := object{
 		"category_uid": ocsfCategory, "category_name": "Application Activity",
 		"class_uid": ocsfClass, "class_name": "API Activity",
@@ -105,8 +109,8 @@ func (o *ocsf) event(r Record) object {
 		"actor": object{
 			"app_name": r.Agent, "user": object{"name": r.Caller}, "session": object{"uid": r.Session},
 		},
-		"api":          object{"operation": r.Event, "service": object{"name": "hooks"}, "request": object{"uid": r.EventID}},
-		"src_endpoint": object{"name": ocsfHost(r.Source)},
+		"api":          object{"operation": operation, "service": object{"name": "hooks"}, "request": object{"uid": r.EventID}},
+		"src_endpoint": object{"name": host},
 		"unmapped": object{
 			"index": r.Index, "kind": string(r.Kind), "effect": r.Effect, "rules": r.Rules, "secrets": r.Secrets,
 			"payload_commitment": r.Envelope.Payload, "redacted": r.Redacted,

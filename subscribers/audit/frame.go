@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -48,18 +47,24 @@ func (f frame) erased() bool {
 }
 
 func allZero(b []byte) bool {
-	for len(b) > len(zeros) {
-		if !bytes.Equal(b[:len(zeros)], zeros[:]) {
+	for ; len(b) >= 8; b = b[8:] {
+		if binary.NativeEndian.Uint64(b) != 0 {
 			return false
 		}
-		b = b[len(zeros):]
 	}
-	return bytes.Equal(b, zeros[:len(b)])
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
-var zeros [4096]byte
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// checksum is the CRC-32C of a header without its last field and a leaf.
+func checksum(header, leaf []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli) // made once, by the package
+	return crc32.Update(crc32.Checksum(header, table), table, leaf)
+}
 
 // appendFrame appends f to b.
 func appendFrame(b []byte, f frame) []byte {
@@ -68,8 +73,7 @@ func appendFrame(b []byte, f frame) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(f.leaf)))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(f.payload)))
 	b = binary.BigEndian.AppendUint64(b, uint64(f.commit))
-	crc := crc32.Update(crc32.Checksum(b[at:], castagnoli), castagnoli, f.leaf)
-	b = binary.BigEndian.AppendUint32(b, crc)
+	b = binary.BigEndian.AppendUint32(b, checksum(b[at:], f.leaf))
 	b = append(b, f.leaf...)
 	b = append(b, f.salt...)
 	return append(b, f.payload...)
@@ -120,7 +124,7 @@ func parseFrame(b []byte) (frame, error) {
 		return frame{}, errors.New("the record is cut off")
 	}
 	f := frame{commit: s.commit, leaf: b[frameHeader : frameHeader+s.leaf]}
-	if crc32.Update(crc32.Checksum(b[:20], castagnoli), castagnoli, f.leaf) != s.crc {
+	if checksum(b[:20], f.leaf) != s.crc {
 		return frame{}, errors.New("the envelope's checksum does not match")
 	}
 	rest := b[frameHeader+s.leaf:]

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sort"
-	"time"
 )
 
 // ErrNotFound says that the log has no record with that index.
@@ -113,31 +112,4 @@ func damaged(err error, first int64) error {
 		return fmt.Errorf("%w: segment %d, %w", ErrDamaged, first, err)
 	}
 	return err
-}
-
-// erase overwrites the payload and the salt of a record.
-func erase(dir string, p place, f frame) error {
-	file, err := os.OpenFile(segmentPath(dir, p.first), os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	at := p.offset + frameHeader + int64(len(f.leaf))
-	for left := saltSize + len(f.payload); left > 0 && err == nil; {
-		n := min(left, len(zeros))
-		_, err = file.WriteAt(zeros[:n], at)
-		at, left = at+int64(n), left-n
-	}
-	return errors.Join(err, file.Sync(), file.Close())
-}
-
-// erasedMeanwhile looks again at a record whose payload does not match: perhaps
-// it was read while a redaction was overwriting it.
-func erasedMeanwhile(f io.ReaderAt, offset int64) bool {
-	for range 5 {
-		time.Sleep(time.Millisecond)
-		if fr, err := readFrameAt(f, offset); err == nil && fr.erased() {
-			return true
-		}
-	}
-	return false
 }

@@ -92,11 +92,11 @@ func (ix *index) page(ctx context.Context, f Filter, from int64) ([]int64, error
 		{"kind", string(f.Kind)}, {"session", f.Session}, {"agent", f.Agent}, {"event", f.Event}, {"effect", f.Effect}, {"id", f.EventID},
 	} {
 		if c.value != "" {
-			add(c.column+" = ?", clip(c.value, leafSizes[0].text))
+			add(c.column+" = ?", clip(c.value, maxText))
 		}
 	}
 	if f.Tool != "" {
-		add("tool = ? COLLATE NOCASE", clip(f.Tool, leafSizes[0].text))
+		add("tool = ? COLLATE NOCASE", clip(f.Tool, maxText))
 	}
 	order := "DESC"
 	switch {

@@ -90,8 +90,12 @@ type writer struct {
 	sync  func(*os.File) error
 }
 
-// reserve is how much space is taken at once.
-const reserve = 256 << 10
+// reserve is how much space is taken at once; commits above largeCommit take
+// their own.
+const (
+	reserve     = 256 << 10
+	largeCommit = 32 << 10
+)
 
 // createSegment makes a new segment and makes its name durable.
 func createSegment(dir string, first int64, sync func(*os.File) error) (*writer, error) {
@@ -154,7 +158,8 @@ func (w *writer) commit(b []byte) error {
 
 func (w *writer) write(b []byte) error {
 	end := w.tail + int64(len(b))
-	if end > w.filled {
+	// A large commit writes enough for the reserve not to be worth its bytes.
+	if end > w.filled && len(b) <= largeCommit {
 		grown := (end/reserve + 1) * reserve
 		padded := append(b[:len(b):len(b)], make([]byte, grown-end)...)
 		if _, err := w.file.WriteAt(padded, w.tail); err == nil {
@@ -166,14 +171,12 @@ func (w *writer) write(b []byte) error {
 		if err := w.undo(); err != nil {
 			return err
 		}
-		if _, err := w.file.WriteAt(b, w.tail); err != nil {
-			return err
-		}
-		w.filled = end
-		return nil
 	}
-	_, err := w.file.WriteAt(b, w.tail)
-	return err
+	if _, err := w.file.WriteAt(b, w.tail); err != nil {
+		return err
+	}
+	w.filled = max(w.filled, end)
+	return nil
 }
 
 // undo takes away what stands behind the tail.
@@ -224,7 +227,8 @@ func (w *writer) probe() error {
 		}
 	}
 	if w.filled < w.tail+4096 {
-		if _, err := w.file.WriteAt(zeros[:], w.tail); err != nil {
+		zeros := make([]byte, 4096)
+		if _, err := w.file.WriteAt(zeros, w.tail); err != nil {
 			w.dirty = true
 			return errors.Join(err, w.undo())
 		}
