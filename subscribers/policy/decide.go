@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"cel.dev/cel-go/common/types"
 
@@ -55,16 +56,31 @@ func (p *Policy) decide(ctx context.Context, ev hook.Event) (d hook.Decision, er
 	return d, nil
 }
 
-// pass evaluates the rules once.
+// pass evaluates the rules on one form of the event. A machine that does other
+// things can stand still for longer than the time limit, so what ran out of time
+// gets one more try with four times as much.
 func (p *Policy) pass(ctx context.Context, ev hook.Event) (hook.Decision, error) {
 	f, err := p.facts(ev)
 	if err != nil {
 		return hook.Decision{}, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.options.TimeLimit, timeOver(p.options.TimeLimit))
+	m, late, err := p.evaluate(ctx, f, p.options.TimeLimit)
+	if late && err == nil {
+		m, _, err = p.evaluate(ctx, f, 4*p.options.TimeLimit)
+	}
+	if err != nil {
+		return hook.Decision{}, err
+	}
+	return m.decision()
+}
+
+// evaluate runs the rules within a time limit, and reports whether it was over
+// before they were done. The error is that of the caller's context.
+func (p *Policy) evaluate(caller context.Context, f *facts, limit time.Duration) (m *merger, late bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(caller, limit, timeOver(limit))
 	defer cancel()
-	selected := p.selected(ev)
-	m := merger{best: hook.Abstain}
+	selected := p.selected(f.event)
+	m = &merger{best: hook.Abstain}
 	for _, r := range p.rules {
 		// Rules come strictest first: a looser one cannot change the effect.
 		if r.effect < m.best && m.best > hook.Allow {
@@ -74,12 +90,15 @@ func (p *Policy) pass(ctx context.Context, ev hook.Event) (hook.Decision, error)
 			continue
 		}
 		o := p.try(ctx, r, f)
-		if errors.Is(o.err, context.Canceled) {
-			return hook.Decision{}, context.Cause(ctx)
+		if caller.Err() != nil {
+			return nil, false, context.Cause(caller)
+		}
+		if o.err != nil && ctx.Err() != nil {
+			late = true
 		}
 		m.add(ctx, p, r, o, f)
 	}
-	return m.decision()
+	return m, late, nil
 }
 
 func (p *Policy) facts(ev hook.Event) (*facts, error) {

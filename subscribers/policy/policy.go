@@ -33,7 +33,7 @@ type Options struct {
 	// 100,000.
 	CostLimit uint64
 	// TimeLimit bounds the evaluation of all rules on one event; 0 means
-	// 50 ms.
+	// 50 ms. What ran out of time is tried once more with four times as much.
 	TimeLimit time.Duration
 	// Log gets what people should know; nil means nothing is logged.
 	Log *slog.Logger

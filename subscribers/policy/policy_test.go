@@ -147,7 +147,7 @@ rules:
 	d := decide(t, p, bash("ls"))
 	assert.Less(t, time.Since(start), 5*time.Second)
 	assert.Equal(t, hook.Deny, d.Effect)
-	assert.Contains(t, d.Reason, "time limit")
+	assert.Contains(t, d.Reason, "time limit of 80ms", "the second try has four times as much")
 }
 
 func TestCallersContext(t *testing.T) {

@@ -52,14 +52,15 @@ func (r CaseResult) String() string {
 	} else if len(r.Decision.Rules) > 0 {
 		got += " (" + strings.Join(r.Decision.Rules, ", ") + ")"
 	}
+	by := ""
 	want := make([]string, 0, len(r.Case.Expect))
 	for _, e := range r.Case.Expect {
 		want = append(want, e.String())
 	}
 	if len(r.Case.Rules) > 0 {
-		want = append(want, "by "+strings.Join(r.Case.Rules, ", "))
+		by = " by " + strings.Join(r.Case.Rules, ", ")
 	}
-	return fmt.Sprintf("%s line %d: %.200q: got %s, want %s", word, r.Case.Line, r.Case.Text, got, strings.Join(want, " or "))
+	return fmt.Sprintf("%s line %d: %.200q: got %s, want %s%s", word, r.Case.Line, r.Case.Text, got, strings.Join(want, " or "), by)
 }
 
 // TableResult is the outcome of a table file.
