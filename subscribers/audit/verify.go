@@ -146,11 +146,13 @@ type check struct {
 	good     int64        // the size up to which the tree is vouched for
 	tree     tree
 	stored   *storedHashes
-	suspect  int64 // first record whose stored hash differs, -1 for none
-	tampered bool  // the tree does not match, so that further roots say nothing
-	erased   map[int64]bool
-	targets  map[int64]bool
-	from     int64 // the first record that is read
+	suspect  int64 // first record with a stored hash that differs, -1 for none
+	// suspectLeaf says that it is the hash of the record itself.
+	suspectLeaf bool
+	tampered    bool // the tree does not match, so that further roots say nothing
+	erased      map[int64]bool
+	targets     map[int64]bool
+	from        int64 // the first record that is read
 }
 
 func (c *check) run(since int64) error {

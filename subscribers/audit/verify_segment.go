@@ -174,16 +174,12 @@ func (c *check) segment(first int64, r segmentReport, last bool) bool {
 	return false
 }
 
-// compare holds what was computed for a record against the hash file.
+// compare holds what was computed for a record against the hash file. Which of
+// the two is wrong where they differ, the next checkpoint tells.
 func (c *check) compare(stored []tlog.Hash) {
 	for i, h := range stored {
-		if got, ok := c.stored.next(); ok && got != h {
-			if c.suspect < 0 {
-				c.suspect = c.tree.size - 1
-			}
-			if i > 0 { // the leaf is right, so that the file is not
-				c.bad(Finding{Problem: ProblemDerived, Index: c.tree.size - 1, Text: "the hash file holds another hash of the tree"})
-			}
+		if got, ok := c.stored.next(); ok && got != h && c.suspect < 0 {
+			c.suspect, c.suspectLeaf = c.tree.size-1, i == 0
 		}
 	}
 }
@@ -205,7 +201,7 @@ func (c *check) meet() {
 			continue
 		}
 		c.tampered = true
-		if c.suspect >= 0 {
+		if c.suspect >= 0 && c.suspectLeaf {
 			c.bad(Finding{Problem: ProblemTree, Index: c.suspect, Text: "the envelope was rewritten: its hash is not the one that was stored"})
 		} else {
 			c.bad(Finding{Problem: ProblemTree, Index: c.good, Last: m.Size - 1, Text: "the tree is not the one that was signed"})
