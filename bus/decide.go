@@ -18,8 +18,17 @@ import (
 // way back.
 const replyMargin = 100 * time.Millisecond
 
-// decide gathers, merges, records and answers one blocking event.
+// decide answers one blocking event that came over the bus.
 func (g *Gateway) decide(ctx context.Context, m *nats.Msg, e hook.Event) {
+	v := g.settle(ctx, e, func() string { return caller(m) })
+	if err := g.conn.nc.PublishMsg(&nats.Msg{Subject: m.Reply, Data: marshal(v)}); err != nil {
+		g.log.Error("bus: verdict could not be sent", "event", e.ID, "error", err)
+	}
+	g.live(e, &v)
+}
+
+// settle gathers, merges and records: when it returns, the verdict may leave.
+func (g *Gateway) settle(ctx context.Context, e hook.Event, from func() string) hook.Verdict {
 	received := time.Now()
 	latest := received.Add(g.opts.MaxWait)
 	if e.Deadline.IsZero() || e.Deadline.After(latest) {
@@ -27,18 +36,13 @@ func (g *Gateway) decide(ctx context.Context, m *nats.Msg, e hook.Event) {
 	}
 	ctx, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
-
 	v := g.Verdict(ctx, e)
 	v.EventID, v.EventDigest, v.Time = e.ID, hook.Digest(e.Raw), time.Now().UTC()
 	g.stops.apply(e, &v)
-	record := hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: caller(m), Event: e, Verdict: &v}
-	g.journal(ctx, record, &v)
+	g.journal(ctx, hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: from(), Event: e, Verdict: &v}, &v)
 	g.stats.verdicts[v.Effect].Add(1)
-	if err := g.conn.nc.PublishMsg(&nats.Msg{Subject: m.Reply, Data: marshal(v)}); err != nil {
-		g.log.Error("bus: verdict could not be sent", "event", e.ID, "error", err)
-	}
 	g.stats.latency.observe(time.Since(received))
-	g.live(e, &v)
+	return v
 }
 
 // Verdict asks both phases and merges. It is the middle of what happens to an
@@ -107,28 +111,22 @@ func (g *Gateway) ask(ctx context.Context, e hook.Event, entries []hook.Entry) [
 		}
 		return answers
 	}
-	if len(e.Raw) > inlineData {
-		ref, done, err := g.conn.lendBlob(ctx, e.Raw)
+	replies := make(chan reply, 4*len(entries))
+	questions := make([]question, len(entries))
+	remote := entries[:0:0]
+	for i, entry := range entries {
+		if d := g.opts.Local[entry.Name]; d != nil {
+			questions[i] = question{entry: entry, ask: g.local(ctx, e, i, d, replies)}
+		} else {
+			remote = append(remote, entry)
+		}
+	}
+	if len(remote) > 0 {
+		retire, err := g.remote(ctx, e, remote, questions, replies)
 		if err != nil {
 			return failAll(hook.Disconnected, err.Error())
 		}
-		defer done()
-		e.DataRef, e.Raw, e.Data = ref, []byte{}, hook.Data{}
-	}
-	header, body, err := cloudevent.Encode(e)
-	if err != nil {
-		return failAll(hook.Malformed, err.Error())
-	}
-	if e.DataRef != "" {
-		body = nil
-	}
-	replies := make(chan reply, 4*len(entries))
-	subjects := g.inbox.tokens(entries, e.ID, replies)
-	defer g.inbox.retire(subjects)
-	questions := make([]question, len(entries))
-	for i, entry := range entries {
-		m := &nats.Msg{Subject: decideSubject(entry.Name, e), Reply: subjects[i], Header: header, Data: body}
-		questions[i] = question{entry: entry, ask: func() error { return g.conn.nc.PublishMsg(m) }}
+		defer retire()
 	}
 	down, stop := g.conn.failures()
 	defer stop()
@@ -137,6 +135,43 @@ func (g *Gateway) ask(ctx context.Context, e hook.Event, entries []hook.Entry) [
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-margin))
 	defer cancel()
 	return gather(ctx, e.Name.Class(), questions, replies, down)
+}
+
+// remote prepares the questions to those who are asked over the bus, which are
+// the ones still without a way to ask. What it returns ends their part.
+func (g *Gateway) remote(ctx context.Context, e hook.Event, entries []hook.Entry, questions []question, replies chan<- reply) (func(), error) {
+	returned := func() {}
+	if len(e.Raw) > inlineData {
+		ref, done, err := g.conn.lendBlob(ctx, e.Raw)
+		if err != nil {
+			return nil, err
+		}
+		returned = done
+		e.DataRef, e.Raw, e.Data = ref, []byte{}, hook.Data{}
+	}
+	header, body, err := cloudevent.Encode(e)
+	if err != nil {
+		returned()
+		return nil, err
+	}
+	if e.DataRef != "" {
+		body = nil
+	}
+	places := make([]place, 0, len(entries))
+	for i := range questions {
+		if questions[i].ask == nil {
+			places = append(places, place{replies: replies, question: i, decider: entries[len(places)].Name, event: e.ID})
+		}
+	}
+	subjects := g.inbox.open(places)
+	for n, p := range places {
+		m := &nats.Msg{Subject: decideSubject(p.decider, e), Reply: subjects[n], Header: header, Data: body}
+		questions[p.question] = question{entry: entries[n], ask: func() error { return g.conn.nc.PublishMsg(m) }}
+	}
+	return func() {
+		g.inbox.retire(subjects)
+		returned()
+	}, nil
 }
 
 // rewrite returns e with another tool input.

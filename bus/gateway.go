@@ -45,6 +45,10 @@ type GatewayOptions struct {
 	// watchers and handlers; deciders and the Journal get the data as it is.
 	// Nil changes nothing.
 	Redact func([]byte) []byte
+	// Local are deciders in this process, by name. Where the roster names one
+	// of them, it is called instead of asked over the bus; everything else
+	// about it is the same.
+	Local map[string]hook.Decider
 	// Default is the effect when nobody had an opinion; nil means abstain.
 	Default func(hook.Event) hook.Effect
 	// MaxWait is how long an event without a deadline may take, and no
@@ -57,20 +61,24 @@ type GatewayOptions struct {
 	Log *slog.Logger
 }
 
+var errOverloaded = errors.New("the gateway has too much to do; try again")
+
 // Gateway answers agents' events: it asks whoever the roster says must be
 // heard, merges what they decide, has it recorded, and replies.
 type Gateway struct {
-	conn   *Conn
-	roster *Roster
-	opts   GatewayOptions
-	log    *slog.Logger
-	stops  *stopGuard
-	stats  stats
-	inbox  *inbox
-	slots  chan struct{}
-	work   sync.WaitGroup
-	ready  chan struct{}
-	notify *notifier
+	conn    *Conn
+	roster  *Roster
+	opts    GatewayOptions
+	log     *slog.Logger
+	stops   *stopGuard
+	stats   stats
+	inbox   *inbox
+	slots   chan struct{}
+	work    sync.WaitGroup
+	ready   chan struct{}
+	notify  *notifier
+	mu      sync.Mutex
+	running bool // between Run's start and its end
 	// watched is until when somebody watches, in Unix nanoseconds.
 	watched atomic.Int64
 }
@@ -137,8 +145,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	drained := make(chan struct{})
 	sub.SetClosedHandler(func(string) { close(drained) })
+	g.setRunning(true)
 	close(g.ready)
 	<-ctx.Done()
+	g.setRunning(false)
 	down, stop := g.conn.failures()
 	defer stop()
 	if g.conn.Connected() && sub.Drain() == nil {
@@ -151,13 +161,19 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
+func (g *Gateway) setRunning(yes bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running = yes
+}
+
 // take hands one message to a worker of its own.
 func (g *Gateway) take(ctx context.Context, m *nats.Msg) {
 	select {
 	case g.slots <- struct{}{}:
 	default:
 		g.stats.overloaded.Add(1)
-		g.refuse(m, hook.Event{}, errors.New("the gateway has too much to do; try again"))
+		g.refuse(m, hook.Event{}, errOverloaded)
 		return
 	}
 	g.work.Go(func() {

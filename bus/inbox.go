@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/grapnel-dev/grapnel/bus/hook"
 )
 
 // inbox is the gateway's one long-lived subscription for answers. Each
@@ -24,7 +22,7 @@ type inbox struct {
 	late   func(lateReply)
 
 	mu      sync.Mutex
-	open    map[string]place
+	waiting map[string]place
 	retired map[string]retiredPlace
 	order   []string // retired tokens, oldest first
 }
@@ -54,7 +52,7 @@ func newInbox(c *Conn, log *slog.Logger, late func(lateReply)) (*inbox, error) {
 	_, _ = rand.Read(id) // never fails (crypto/rand)
 	b := &inbox{
 		prefix: gatherPrefix + hex.EncodeToString(id) + ".", log: log, late: late,
-		open: make(map[string]place), retired: make(map[string]retiredPlace),
+		waiting: make(map[string]place), retired: make(map[string]retiredPlace),
 	}
 	var err error
 	if b.sub, err = c.nc.Subscribe(b.prefix+"*", b.receive); err != nil {
@@ -68,18 +66,17 @@ func newInbox(c *Conn, log *slog.Logger, late func(lateReply)) (*inbox, error) {
 	return b, nil
 }
 
-// tokens opens n places for the questions of one gather and returns their
-// reply subjects.
-func (b *inbox) tokens(deciders []hook.Entry, event string, replies chan<- reply) []string {
-	random := make([]byte, 16*len(deciders))
+// open gives each place a token and returns their reply subjects.
+func (b *inbox) open(places []place) []string {
+	random := make([]byte, 16*len(places))
 	_, _ = rand.Read(random)
-	subjects := make([]string, len(deciders))
+	subjects := make([]string, len(places))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i := range deciders {
+	for i, p := range places {
 		token := hex.EncodeToString(random[16*i : 16*i+16])
 		subjects[i] = b.prefix + token
-		b.open[token] = place{replies: replies, question: i, decider: deciders[i].Name, event: event}
+		b.waiting[token] = p
 	}
 	return subjects
 }
@@ -90,11 +87,11 @@ func (b *inbox) retire(subjects []string) {
 	defer b.mu.Unlock()
 	for _, s := range subjects {
 		token := s[len(b.prefix):]
-		p, ok := b.open[token]
+		p, ok := b.waiting[token]
 		if !ok {
 			continue
 		}
-		delete(b.open, token)
+		delete(b.waiting, token)
 		b.retired[token] = retiredPlace{p.decider, p.event}
 		b.order = append(b.order, token)
 	}
@@ -107,7 +104,7 @@ func (b *inbox) retire(subjects []string) {
 func (b *inbox) receive(m *nats.Msg) {
 	token := strings.TrimPrefix(m.Subject, b.prefix)
 	b.mu.Lock()
-	p, ok := b.open[token]
+	p, ok := b.waiting[token]
 	gone, late := b.retired[token]
 	if late {
 		delete(b.retired, token)
@@ -149,9 +146,13 @@ func classify(m *nats.Msg) reply {
 			return reply{kind: replyMalformed, err: "unknown " + statusHeader}
 		}
 	}
-	d, err := DecodeDecision(m.Data)
+	return classifyDecision(m.Data)
+}
+
+func classifyDecision(b []byte) reply {
+	d, err := DecodeDecision(b)
 	if err != nil {
 		return reply{kind: replyMalformed, err: "its answer is no decision: " + clip(err.Error())}
 	}
-	return reply{kind: replyDecision, decision: d, body: string(m.Data)}
+	return reply{kind: replyDecision, decision: d, body: string(b)}
 }

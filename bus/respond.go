@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -144,13 +143,8 @@ func (r responder) answer(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-func (r responder) decide(ctx context.Context, m *nats.Msg) (d hook.Decision, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			r.log.Error("bus: decider panicked", "decider", r.name, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
+func (r responder) decide(ctx context.Context, m *nats.Msg) (hook.Decision, error) {
+	var d hook.Decision
 	e, err := cloudevent.DecodeAttributes(m.Header)
 	if err != nil {
 		return d, err
@@ -189,5 +183,5 @@ func (r responder) decide(ctx context.Context, m *nats.Msg) (d hook.Decision, er
 		mu.Unlock()
 		beat.Stop()
 	}()
-	return r.decider.Decide(ctx, e)
+	return decideSafely(ctx, r.decider, e)
 }

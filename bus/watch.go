@@ -53,10 +53,12 @@ func (g *Gateway) watcherAlive(m *nats.Msg) {
 	}
 }
 
+func (g *Gateway) someoneWatches() bool { return time.Now().UnixNano() <= g.watched.Load() }
+
 // live shows an event to watchers, if there are any. Nobody waits for it, and
 // a slow watcher loses events rather than hold anybody up.
 func (g *Gateway) live(e hook.Event, v *hook.Verdict) {
-	if time.Now().UnixNano() > g.watched.Load() {
+	if !g.someoneWatches() {
 		return
 	}
 	e.Raw = g.redact(e.Raw)

@@ -101,6 +101,9 @@ func benchVerdicts(ctx context.Context, d *daemon, n int) (rate, error) {
 	if _, err := responder.Subscribe("bench.echo", func(m *nats.Msg) { _ = m.Respond(m.Data) }); err != nil {
 		return r, err
 	}
+	if err := responder.Flush(); err != nil {
+		return r, err
+	}
 	requester, err := plain()
 	if err != nil {
 		return r, err

@@ -230,8 +230,12 @@ func (d *daemon) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	local := map[string]hook.Decider{policyDecider: d.policy}
+	for _, h := range d.hooks {
+		local[h.Hook().Name] = h
+	}
 	d.gateway, err = bus.NewGateway(conn, d.roster, &bus.GatewayOptions{
-		Journal: d.journal, OnJournalFailure: d.config.Audit.OnFailure, Default: fallback, Log: d.log,
+		Local: local, Journal: d.journal, OnJournalFailure: d.config.Audit.OnFailure, Default: fallback, Log: d.log,
 		Redact: func(b []byte) []byte { clean, _ := redactor.Bytes(b); return clean },
 	})
 	return err
@@ -288,14 +292,10 @@ func (d *daemon) respond(conn *bus.Conn, name string, decider hook.Decider) erro
 	return nil
 }
 
-func (d *daemon) openEdge(ctx context.Context) error {
-	conn, err := d.connection(ctx, natsd.Agent, "edge")
-	if err != nil {
-		return err
-	}
+func (d *daemon) openEdge(context.Context) error {
 	var recording sync.WaitGroup
 	d.onStop(recording.Wait)
-	e := edge.New(conn, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
+	e := edge.New(d.gateway, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
 		// Beside the agent's way: it is the verdict that must be on record
 		// before the answer leaves, and it is.
 		recording.Go(func() { d.recordFallback(e, v, note) })
