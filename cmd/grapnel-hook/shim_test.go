@@ -36,12 +36,12 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println("ready")
-		for {
+		for held := []net.Conn(nil); ; { // all stay open until this process is ended
 			conn, err := listener.Accept()
 			if err != nil {
 				os.Exit(1)
 			}
-			defer conn.Close()
+			held = append(held, conn)
 		}
 	}
 	dir, err := os.MkdirTemp("", "grapnel-hook")

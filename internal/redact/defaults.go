@@ -89,7 +89,7 @@ func startsWord(b []byte, start, _ int) bool {
 func userinfo(b []byte, _, end int) bool {
 	part := b[end:min(len(b), end+320)]
 	at := bytes.IndexByte(part, '@')
-	return at > 0 && bytes.IndexByte(part[:at], ':') >= 0 && bytes.IndexAny(part[:at], " \n\"'<>") < 0
+	return at > 0 && bytes.IndexByte(part[:at], ':') >= 0 && !bytes.ContainsAny(part[:at], " \n\"'<>")
 }
 
 // tokenLike says that b looks made by a machine.

@@ -199,7 +199,7 @@ func TestBenignTextIsUntouched(t *testing.T) {
 		h := hex.EncodeToString(sum[:])
 		fmt.Fprintf(&shas, "commit %s\ntree %s\n%s  file-%d.go\n", h[:40], h[8:48], h, i)
 		fmt.Fprintf(&uuids, "%s-%s-4%s-8%s-%s\n", h[:8], h[8:12], h[13:16], h[17:20], h[20:32])
-		fmt.Fprintf(&lock, "    \"node_modules/js-tokens-%d\": {\n      \"version\": \"4.0.%d\",\n      \"resolved\": \"https://registry.npmjs.org/js-tokens/-/js-tokens-4.0.%d.tgz\",\n      \"integrity\": \"sha512-%s\"\n    },\n", i, i, i, base64.StdEncoding.EncodeToString(append(sum[:], sum[:]...)))
+		fmt.Fprintf(&lock, "    \"node_modules/js-tokens-%d\": {\n      \"version\": \"4.0.%d\",\n      \"resolved\": \"https://packages.example.org/js-tokens/-/js-tokens-4.0.%d.tgz\",\n      \"integrity\": \"sha512-%s\"\n    },\n", i, i, i, base64.StdEncoding.EncodeToString(append(sum[:], sum[:]...)))
 	}
 	gosum, err := os.ReadFile("../../go.sum")
 	require.NoError(t, err)

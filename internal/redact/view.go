@@ -41,7 +41,7 @@ func newView(b []byte, parent *view, decode bool) *view {
 	if decode {
 		stops = `[\`
 	}
-	if bytes.IndexAny(b, stops) < 0 {
+	if !bytes.ContainsAny(b, stops) {
 		v.b = b
 		return v
 	}
