@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -135,6 +136,11 @@ func openBundle(file string, key ed25519.PublicKey, maxAge time.Duration, now ti
 	}
 	if !ed25519.Verify(key, append([]byte(purpose), s.Payload...), s.Signature) {
 		return nil, ErrBundleSignature
+	}
+	// Base64 and JSON can spell the same bytes in more than one way; only the
+	// one that WriteBundle writes is taken, so that a file is changed or not.
+	if again, err := json.Marshal(s); err != nil || !bytes.Equal(again, b) {
+		return nil, fmt.Errorf("%w: it is not spelled as it was written", ErrBundleSignature)
 	}
 	var p payload
 	if err := strictjson.Unmarshal(s.Payload, &p, MaxBundle); err != nil {

@@ -20,6 +20,8 @@ import (
 type environment struct {
 	env  *cel.Env
 	sets map[string]*place.Set
+	// empty is the list of nothing, which most questions are answered with.
+	empty ref.Val
 
 	event, tool, shell, command, redirect, path *class
 }
@@ -27,7 +29,7 @@ type environment struct {
 const maxExpression = 16 << 10 // bytes of one expression
 
 func newEnvironment(sets map[string]*place.Set) (*environment, error) {
-	e := &environment{sets: sets}
+	e := &environment{sets: sets, empty: types.NewRefValList(types.DefaultTypeAdapter, nil)}
 	e.classes()
 	registry, err := types.NewRegistry()
 	if err != nil {
@@ -256,6 +258,9 @@ func (e *environment) filter(l, op ref.Val) ref.Val {
 		if o, ok := v.(*object); ok && string(o.value.(*place.Path).Op) == string(text) {
 			out = append(out, v)
 		}
+	}
+	if len(out) == 0 {
+		return e.empty
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, out)
 }

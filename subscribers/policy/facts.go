@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"mvdan.cc/sh/v3/syntax"
 
@@ -32,6 +31,8 @@ type facts struct {
 	found    []*place.Path // paths of the event
 	pathsVal ref.Val
 	cmdsVal  ref.Val
+	eventVal object
+	shellVal object
 	looked   bool
 	vague    bool // a file tool whose paths could not be found
 }
@@ -41,6 +42,7 @@ func newFacts(env *environment, ev hook.Event, options *Options) (*facts, error)
 	f := &facts{event: ev, env: env, roots: place.Roots{
 		Workspace: workspace(ev, options.Home), Home: options.Home, Temp: options.Temp, Protected: options.Protected,
 	}}
+	f.eventVal, f.shellVal = object{env.event, f}, object{env.shell, f}
 	f.resolver = place.NewResolver(f.roots)
 	if t := ev.Data.Tool; t != nil && len(t.Input) > 0 {
 		if err := strictjson.Check(t.Input, 0); err != nil {
@@ -82,9 +84,9 @@ func workspace(ev hook.Event, home string) string {
 func (f *facts) ResolveName(name string) (any, bool) {
 	switch name {
 	case "event":
-		return &object{f.env.event, f}, true
+		return &f.eventVal, true
 	case "shell":
-		return &object{f.env.shell, f}, true
+		return &f.shellVal, true
 	case "paths":
 		return f.paths(), true
 	}
@@ -210,7 +212,7 @@ func (f *facts) commands() ref.Val {
 func (f *facts) named(names []string) ref.Val {
 	commands := f.script().Named(names...)
 	if len(commands) == 0 {
-		return types.NewRefValList(types.DefaultTypeAdapter, nil)
+		return f.env.empty
 	}
 	return list(f.env.command, commands)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -393,4 +394,59 @@ func TestRulesOnlyTighten(t *testing.T) {
 			require.GreaterOrEqual(rt, b.Effect, a.Effect, "%s", text)
 		}
 	})
+}
+
+func TestManual(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `
+on: pre_tool_use.bash
+rules:
+  - {name: has, when: 'has(event.tool.input.extra) && event.tool.input.extra == 1', effect: ask, reason: x}
+  - {name: bind, when: 'cel.bind(x, "a-b".split("-"), x[1] == "b") && sets.contains([1, 2], [1])', effect: allow}
+`)
+	assert.Equal(t, hook.Allow, decide(t, p, bash("ls")).Effect)
+	assert.Equal(t, hook.Abstain, decide(t, p, hook.Event{Name: hook.Stop}).Effect, "the file's own on")
+	ev := bash("ls")
+	ev.Data.Tool.Input = json.RawMessage(`{"command":"ls","extra":1}`)
+	assert.Equal(t, hook.Ask, decide(t, p, ev).Effect)
+
+	p, err := policy.Compile([]policy.Source{
+		{Name: "a", Content: []byte("sets: {s: [one]}\nrules: [{name: a, when: 'paths.exists(p, p.in_set(\"s\"))', effect: deny, reason: x}]")},
+		{Name: "b", Content: []byte("sets: {s: [two]}")},
+	}, &policy.Options{TimeLimit: slow})
+	require.NoError(t, err)
+	assert.Equal(t, hook.Deny, decide(t, p, bash("cat one")).Effect)
+	assert.Equal(t, hook.Deny, decide(t, p, bash("cat two")).Effect, "a later file adds to a set")
+	assert.Equal(t, hook.Abstain, decide(t, p, bash("cat three")).Effect)
+}
+
+// A file tool whose path cannot be found is not understood.
+func TestFileToolWithoutPath(t *testing.T) {
+	t.Parallel()
+	p := parse(t, "rules: [{name: a, effect: allow}]")
+	ev := bash("")
+	ev.Data.Tool = &hook.Tool{Name: "Write", Kind: hook.KindFileWrite, Input: json.RawMessage(`{"target":{"somewhere":"x"}}`)}
+	assert.Equal(t, hook.Abstain, decide(t, p, ev).Effect)
+	ev.Data.Tool.Input = json.RawMessage(`{"file_path":"x"}`)
+	assert.Equal(t, hook.Allow, decide(t, p, ev).Effect)
+}
+
+func TestConcurrentDecisions(t *testing.T) {
+	t.Parallel()
+	p, err := policy.Parse(policy.DefaultName, policy.Default(), &policy.Options{Home: "/home/dev", TimeLimit: slow})
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for _, command := range []string{"ls", "rm -rf /", "cat .env", "git push -f", "sh -c 'rm -rf ~'", "$x"} {
+		want := decide(t, p, bash(command))
+		for range 4 {
+			wait.Go(func() {
+				for range 10 {
+					got, err := p.Decide(t.Context(), bash(command))
+					assert.NoError(t, err)
+					assert.Equal(t, want, got)
+				}
+			})
+		}
+	}
+	wait.Wait()
 }

@@ -38,6 +38,8 @@ func (a *analyzer) builtin(sc *scope, c *Command, fields []field, out around) bo
 				sc.set(f.text, value{dynamic: true})
 			}
 		}
+	case "nix-shell", "tmux", "screen":
+		a.terminal(sc, c, args, out)
 	case "set", "shift":
 	default:
 		return false
@@ -55,9 +57,29 @@ func (a *analyzer) cd(sc *scope, args []field) {
 		to = sc.before
 	case args[0].dynamic || args[0].glob || strings.HasPrefix(args[0].text, "+"):
 	default:
-		to = sc.abs(args[0].text)
+		if to = sc.abs(args[0].text); len(a.links) > 0 {
+			to = sc.abs(a.linked(sc, strings.TrimSuffix(args[0].text, "/")+"/"))
+		}
 	}
 	sc.move(to)
+}
+
+// terminal reads the programs that run a text in a shell of their own.
+func (a *analyzer) terminal(sc *scope, c *Command, args []field, out around) {
+	for i, f := range args {
+		switch {
+		case c.Name == "nix-shell" && (f.text == "--run" || f.text == "--command") && i+1 < len(args):
+			a.evaluate(sc.child(), c, args[i+1:i+2], out)
+		case c.Name == "tmux" && !f.dynamic && strings.ContainsAny(f.text, " ;|"):
+			a.text(sc.child(), f.text, around{wrappers: with(out.wrappers, c.Name)})
+		case c.Name == "screen" && !f.dynamic && !strings.HasPrefix(f.text, "-"):
+			if i > 0 && (args[i-1].text == "-S" || args[i-1].text == "-r" || args[i-1].text == "-c") {
+				continue
+			}
+			a.run(sc.child(), args[i:], around{wrappers: with(out.wrappers, c.Name)})
+			return
+		}
+	}
 }
 
 // evaluate reads words that are joined and run as a script.

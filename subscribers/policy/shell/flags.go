@@ -1,6 +1,8 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+)
 
 // flag is one option of a command: a letter, or a long name.
 type flag struct {

@@ -77,6 +77,23 @@ func (o *operandReader) git() {
 		if !c.HasFlag("cached") || c.Sub != "rm" {
 			o.all(op, o.plain("--pathspec-from-file"))
 		}
+	case "restore", "checkout":
+		words := o.fields
+		if c.Sub == "checkout" {
+			for i, f := range words {
+				if f.text == "--" {
+					o.all(place.Write, words[i+1:])
+				}
+			}
+		} else {
+			o.all(place.Write, o.plain("-s --source"))
+		}
+	case "diff", "show", "log", "blame", "grep", "hash-object", "archive", "bundle", "apply":
+		for _, f := range o.plain("") {
+			if !f.dynamic && (strings.HasPrefix(f.text, "/") || strings.HasPrefix(f.text, "../")) {
+				o.add(f, place.Read)
+			}
+		}
 	case "config":
 		if v := o.plain("--file -f --type --default"); len(v) >= 2 {
 			if strings.HasPrefix(v[len(v)-1].text, "!") || gitRuns(v[len(v)-2].text) {

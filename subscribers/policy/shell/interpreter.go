@@ -186,7 +186,8 @@ func (a *analyzer) interpret(sc *scope, c *Command, args []field, out around, fl
 				break
 			}
 			if w == "-m" || w == "--module" {
-				a.operands(sc, c, nil, out)
+				o := operandReader{a: a, sc: sc, c: c, fields: args[min(i+2, len(args)):], out: out}
+				o.unknown()
 				return
 			}
 		case flags == "eval" && c.Name == "deno" && !operand && w == "eval" && i+1 < len(args):

@@ -73,7 +73,9 @@ func (o *operandReader) curl() {
 	data := o.values("-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "--form-string", "--url-query")
 	for _, f := range data {
 		c.Sent = append(c.Sent, f.vars...)
-		if i := strings.IndexAny(f.text, "@<"); i >= 0 && (i == 0 || f.text[i-1] == '=' || strings.Contains(f.text[:i], "=")) {
+		if i := strings.IndexAny(f.text, "@<"); i > 0 && c.HasFlag("data-urlencode") && f.text[i] == '@' {
+			o.add(cut(f, i+1), place.Send)
+		} else if i >= 0 && (i == 0 || f.text[i-1] == '=' || strings.Contains(f.text[:i], "=")) {
 			g := cut(f, i+1)
 			if at := strings.IndexByte(g.text, ';'); at > 0 {
 				g.text = g.text[:at]
@@ -168,6 +170,37 @@ func (o *operandReader) transfer() {
 			q := *p
 			q.Op, q.Recursive = place.Delete, true
 			c.Paths = append(c.Paths, &q)
+		}
+	}
+}
+
+// upload reads tools of storage and code hosts: a local file that is copied to
+// them is sent.
+func (o *operandReader) upload() {
+	c := o.c
+	c.Sub = firstWord(c.Args)
+	words := o.plain("--profile --region -R --repo -d --desc -f --filename")
+	sends := false
+	for i, f := range words {
+		switch f.text {
+		case "cp", "mv", "sync", "copy", "put", "upload", "move", "gist", "rsync":
+			sends = true
+			words = words[i+1:]
+		}
+		if sends {
+			break
+		}
+	}
+	if !sends {
+		o.unknown()
+		return
+	}
+	for i, f := range words {
+		if remotePath(f.text) || f.text == "-" || f.text == "create" || i > 0 && i == len(words)-1 && c.Name != "gh" && c.Name != "glab" {
+			continue
+		}
+		if p := o.add(f, place.Send); p != nil {
+			p.Recursive = true
 		}
 	}
 }

@@ -107,8 +107,40 @@ func quiet(p string) bool {
 	return strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "/dev/pts/")
 }
 
+// linked replaces the beginning of a path that is a link which the script
+// itself has made: it is not on the file system yet.
+func (a *analyzer) linked(sc *scope, text string) string {
+	if len(a.links) == 0 {
+		return text
+	}
+	at := sc.abs(text)
+	for range 8 {
+		found := false
+		for link, target := range a.links {
+			if rest, ok := strings.CutPrefix(at, link); ok && (strings.HasPrefix(rest, "/") || rest == "" && strings.HasSuffix(text, "/")) {
+				at, text, found = target+rest, target+rest, true
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return text
+}
+
 // path makes a path of a word.
 func (a *analyzer) path(sc *scope, f field, op place.Op) *place.Path {
+	if text := a.linked(sc, f.text); text != f.text {
+		f.prefix += len(text) - len(f.text)
+		if f.text = text; f.prefix < 0 || f.prefix > len(text) {
+			f.prefix = 0
+		}
+	} else if op != place.Delete && len(a.links) > 0 && !f.dynamic {
+		if target, ok := a.links[sc.abs(f.text)]; ok {
+			f.text = target + "/"
+		}
+	}
 	switch {
 	case f.dynamic:
 		known := f.text[:f.prefix]

@@ -44,6 +44,13 @@ type Path struct {
 	joined   string // absolute, with "." and ".." still in it
 	real     string
 	expanded *expansion
+	known    []membership
+}
+
+// membership remembers whether a path is in a set: several rules ask.
+type membership struct {
+	set *Set
+	has bool
 }
 
 // Base is the last component.

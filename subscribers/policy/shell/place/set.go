@@ -69,10 +69,19 @@ func (s *Set) Has(p *Path) bool {
 	if p.Unknown {
 		return false
 	}
-	if p.Glob {
-		return s.hasGlob(p)
+	for _, k := range p.known {
+		if k.set == s {
+			return k.has
+		}
 	}
-	return s.match(p.Abs, p.resolver) || p.Real() != p.Abs && s.match(p.Real(), p.resolver)
+	has := false
+	if p.Glob {
+		has = s.hasGlob(p)
+	} else {
+		has = s.match(p.Abs, p.resolver) || p.Real() != p.Abs && s.match(p.Real(), p.resolver)
+	}
+	p.known = append(p.known, membership{s, has})
+	return has
 }
 
 // Covered reports whether the path takes something of the set along: it is
