@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,10 +10,12 @@ import (
 	"path/filepath"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
 
 	"github.com/grapnel-dev/grapnel/bus"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
+	"github.com/grapnel-dev/grapnel/subscribers/policy"
 )
 
 // config is the configuration file; its schema is schemas/configuration.json.
@@ -66,17 +69,19 @@ func loadConfig(p paths) (*config, error) {
 			return nil, fail(exitUsage, "`grapnel schema configuration` shows what may stand there", fmt.Errorf("configuration %s: %s", p.config, yaml.FormatError(err, false, true)))
 		}
 	}
-	if err := c.validate(); err != nil {
-		return nil, fail(exitUsage, "`grapnel schema configuration` shows what may stand there", fmt.Errorf("configuration %s: %w", p.config, err))
+	if where, err := c.validate(); err != nil {
+		return nil, fail(exitUsage, "`grapnel schema configuration` shows what may stand there", fmt.Errorf("configuration %s: %w", p.config+lineOf(text, where), err))
 	}
 	return c, nil
 }
 
-func (c *config) validate() error {
+// validate reports the first thing that is wrong, and the YAML path of where it
+// stands.
+func (c *config) validate() (where string, err error) {
 	if c.Version != 0 && c.Version != 1 {
-		return fmt.Errorf("version %d is not known; this grapnel reads version 1", c.Version)
+		return "$.version", fmt.Errorf("version %d is not known; this grapnel reads version 1", c.Version)
 	}
-	names := map[string]string{policyDecider: "the policy"}
+	names := map[string]string{policyDecider: "the policy", policyRewriter: "the policy"}
 	add := func(name, what string) error {
 		if old, taken := names[name]; taken {
 			return fmt.Errorf("the name %q is used twice: by %s and by %s", name, old, what)
@@ -84,36 +89,58 @@ func (c *config) validate() error {
 		names[name] = what
 		return nil
 	}
-	for _, h := range c.Hooks {
-		if err := h.Validate(); err != nil {
-			return err
-		}
-		if err := add(h.Name, "a hook"); err != nil {
-			return err
+	for i, h := range c.Hooks {
+		err := cmp.Or(h.Validate(), checkWhen(h.When), add(h.Name, "a hook"))
+		if err != nil {
+			return fmt.Sprintf("$.hooks[%d]", i), err
 		}
 	}
-	for _, e := range c.Roster {
-		if err := e.Validate(); err != nil {
-			return err
-		}
-		if err := add(e.Name, "a roster entry"); err != nil {
-			return err
+	for i, e := range c.Roster {
+		err := cmp.Or(e.Validate(), checkWhen(e.When), add(e.Name, "a roster entry"))
+		if err != nil {
+			return fmt.Sprintf("$.roster[%d]", i), err
 		}
 	}
-	for _, d := range c.Defaults {
-		if _, err := hook.ParsePattern(d.On); err != nil {
-			return fmt.Errorf("defaults: %w", err)
+	for i, d := range c.Defaults {
+		_, err := hook.ParsePattern(d.On)
+		if err == nil && d.Effect != hook.Ask && d.Effect != hook.Deny {
+			err = fmt.Errorf("effect for %s is %s; it can be ask or deny", d.On, d.Effect)
 		}
-		if d.Effect != hook.Ask && d.Effect != hook.Deny {
-			return fmt.Errorf("defaults: effect for %s is %s; it can be ask or deny", d.On, d.Effect)
+		if err != nil {
+			return fmt.Sprintf("$.defaults[%d]", i), fmt.Errorf("defaults: %w", err)
 		}
 	}
 	switch c.Audit.OnFailure {
 	case "", bus.JournalDeny, bus.JournalWarn, bus.JournalIgnore:
 	default:
-		return fmt.Errorf("audit.on_failure %q is one of deny, warn, ignore", c.Audit.OnFailure)
+		return "$.audit.on_failure", fmt.Errorf("audit.on_failure %q is one of deny, warn, ignore", c.Audit.OnFailure)
 	}
-	return nil
+	return "", nil
+}
+
+func checkWhen(expression string) error {
+	if expression == "" {
+		return nil
+	}
+	_, err := policy.CompileWhen(expression)
+	return err
+}
+
+// lineOf is ":7" for what stands in line 7 under a YAML path, or nothing.
+func lineOf(text []byte, where string) string {
+	path, err := yaml.PathString(where)
+	if err != nil {
+		return ""
+	}
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return ""
+	}
+	node, err := path.FilterFile(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(":%d", node.GetToken().Position.Line)
 }
 
 // defaultFor is the effect for e when nobody had an opinion; the strictest of
@@ -150,5 +177,8 @@ func (c *config) file(name string) string {
 	return filepath.Join(c.dir, name)
 }
 
-// policyDecider is the name of the policy in the roster.
-const policyDecider = "policy"
+// The names of the policy in the roster: as it judges, and as it rewrites.
+const (
+	policyDecider  = "policy"
+	policyRewriter = "policy-rewrite"
+)
