@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,9 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 		kind := hook.Kind(f.kind)
 		if kind == "" {
 			kind = kindOf(f.tool)
+		}
+		if !slices.Contains(hook.Kinds(), kind) {
+			return e, fmt.Errorf("there is no tool kind %.40q; there are %v", kind, hook.Kinds())
 		}
 		if len(data) > 0 {
 			if err := strictjson.Check(data, cloudevent.MaxData); err != nil {

@@ -48,7 +48,7 @@ func (d *daemon) openHooks(ctx context.Context) error {
 	for _, h := range d.config.Hooks {
 		c, err := command.New(h, &command.Options{Runner: runner, Trace: d.traces.add})
 		if err != nil {
-			return fail(exitUsage, "`grapnel hooks test "+h.Name+"` shows what it does", err)
+			return fail(exitUsage, "mend the hook's configuration; `grapnel hooks list` shows all of them", err)
 		}
 		d.hooks = append(d.hooks, c)
 	}

@@ -30,7 +30,7 @@ func (a *app) policyFor(files []string, noDefault bool) (*policy.Policy, error) 
 		}
 		d, err := newPolicy(c, a.paths)
 		if err != nil {
-			return nil, err
+			return nil, fail(exitFound, "mend it and try again", err)
 		}
 		return d.Policy(), nil
 	}
