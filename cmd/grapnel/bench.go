@@ -17,6 +17,13 @@ func (a *app) benchCommand() *cobra.Command {
 	return c
 }
 
+// measuring says on a terminal what is going on, since it takes a while.
+func (a *app) measuring(what string) {
+	if terminal(a.err) {
+		fmt.Fprintf(a.err, "measuring %s …\n", what)
+	}
+}
+
 // series are durations of one thing that is measured.
 type series struct {
 	Name string        `json:"name"`

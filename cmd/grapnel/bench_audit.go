@@ -24,6 +24,7 @@ file; and verdicts per second with policy and record on disk, from 64 callers,
 beside plain NATS request-reply from 64 callers.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			a.measuring(fmt.Sprint(n) + " verdicts")
 			dir, err := os.MkdirTemp("", "grapnel-bench-")
 			if err != nil {
 				return err

@@ -29,6 +29,7 @@ as many plain responders. Nothing is recorded here; see bench audit.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var list []*comparison
 			for _, deciders := range []int{1, 4, 16} {
+				a.measuring(fmt.Sprint(deciders) + " deciders, " + fmt.Sprint(n) + " runs")
 				g, err := newGatherBench(c.Context(), deciders)
 				if err != nil {
 					return err

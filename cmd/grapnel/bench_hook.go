@@ -27,6 +27,7 @@ and verdict, interleaved with a Go program that does nothing. Needs the Go
 tool to build that one, unless --noop names it.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			a.measuring("the hook program, " + fmt.Sprint(n) + " runs")
 			list, err := a.benchHook(c.Context(), n, noop)
 			if err != nil {
 				return err

@@ -25,6 +25,7 @@ JetStream's asynchronous publish of messages of the same size to a stream of the
 same kind on the same server.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			a.measuring(fmt.Sprint(n) + " events")
 			r, err := benchPublish(c.Context(), n)
 			if err != nil {
 				return err

@@ -33,17 +33,13 @@ func (d *daemon) openControl(ctx context.Context) error {
 		return err
 	}
 	for verb, answer := range map[string]func(context.Context, []byte) (any, error){
-		verbStatus: func(context.Context, []byte) (any, error) { return d.status(), nil },
+		verbStatus: func(ctx context.Context, _ []byte) (any, error) { return d.status(ctx, conn), nil },
 		verbDown: func(context.Context, []byte) (any, error) {
 			d.once.Do(func() { close(d.down) })
 			return struct{}{}, nil
 		},
 		verbReload: func(ctx context.Context, _ []byte) (any, error) {
-			if err := d.policy.Reload(ctx); err != nil {
-				return nil, err
-			}
-			d.saveBundle()
-			return struct{}{}, nil
+			return struct{}{}, d.reload(ctx)
 		},
 		verbTraces: func(context.Context, []byte) (any, error) { return d.traces.list(), nil },
 		verbRosterList: func(context.Context, []byte) (any, error) {

@@ -218,7 +218,11 @@ func (d *daemon) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.roster, err = bus.OpenRoster(ctx, conn, d.compileWhen()); err != nil {
+	conditions, err := d.conditions()
+	if err != nil {
+		return err
+	}
+	if d.roster, err = bus.OpenRoster(ctx, conn, conditions); err != nil {
 		return err
 	}
 	d.onStop(d.roster.Close)
@@ -230,7 +234,7 @@ func (d *daemon) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	local := map[string]hook.Decider{policyDecider: d.policy}
+	local := map[string]hook.Decider{policyDecider: d.policy, policyRewriter: d.policy}
 	for _, h := range d.hooks {
 		local[h.Hook().Name] = h
 	}
@@ -244,13 +248,14 @@ func (d *daemon) openGateway(ctx context.Context) error {
 // openDeciders puts everyone who decides on the bus, then into the roster, and
 // only then lets the gateway answer.
 func (d *daemon) openDeciders(ctx context.Context) error {
-	entries := []hook.Entry{{Name: policyDecider, Filter: ">", Priority: 1000, Grants: true}}
 	conn, err := d.connection(ctx, natsd.Decider, "decider "+policyDecider)
 	if err != nil {
 		return err
 	}
-	if err := d.respond(conn, policyDecider, d.policy); err != nil {
-		return err
+	for _, name := range []string{policyDecider, policyRewriter} {
+		if err := d.respond(conn, name, d.policy); err != nil {
+			return err
+		}
 	}
 	for _, h := range d.hooks {
 		if !wantsClass(h.Hook(), true) {
@@ -263,9 +268,8 @@ func (d *daemon) openDeciders(ctx context.Context) error {
 		if err := d.respond(conn, h.Hook().Name, h); err != nil {
 			return err
 		}
-		entries = append(entries, h.Entry())
 	}
-	if _, err := d.roster.Sync(ctx, append(entries, d.config.Roster...)); err != nil {
+	if err := d.syncRoster(ctx); err != nil {
 		return err
 	}
 	d.background("gateway", d.gateway.Run)
@@ -277,6 +281,32 @@ func (d *daemon) openDeciders(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return d.openHandlers(ctx)
+}
+
+// syncRoster writes who must be heard by the configuration.
+func (d *daemon) syncRoster(ctx context.Context) error {
+	entries := []hook.Entry{{Name: policyDecider, Filter: ">", Priority: 1000, Grants: true}}
+	if d.policy.Policy().Rewrites() {
+		// Twice: what other deciders make of the input after it must be judged
+		// by the rules too, and nobody may rewrite then.
+		entries = append(entries, hook.Entry{Name: policyRewriter, Filter: ">", Priority: 1000, Rewrites: true})
+	}
+	for _, h := range d.hooks {
+		if wantsClass(h.Hook(), true) {
+			entries = append(entries, h.Entry())
+		}
+	}
+	_, err := d.roster.Sync(ctx, append(entries, d.config.Roster...))
+	return err
+}
+
+// reload reads the policy anew. A bad one changes nothing but the health.
+func (d *daemon) reload(ctx context.Context) error {
+	if err := d.policy.Reload(ctx); err != nil {
+		return err
+	}
+	d.saveBundle()
+	return d.syncRoster(ctx)
 }
 
 func (d *daemon) respond(conn *bus.Conn, name string, decider hook.Decider) error {
@@ -318,11 +348,18 @@ func (d *daemon) recordFallback(e hook.Event, v hook.Verdict, note string) {
 	}
 }
 
-func (d *daemon) compileWhen() func(string) (bus.Predicate, error) {
-	return func(expression string) (bus.Predicate, error) {
-		f, err := policy.CompileWhen(expression)
-		return bus.Predicate(f), err
+// conditions compiles the conditions of roster entries, all in one
+// environment.
+func (d *daemon) conditions() (func(string) (bus.Predicate, error), error) {
+	o := policyOptions(d.paths)
+	when, err := policy.NewWhen(&o)
+	if err != nil {
+		return nil, err
 	}
+	return func(expression string) (bus.Predicate, error) {
+		f, err := when.Compile(expression)
+		return bus.Predicate(f), err
+	}, nil
 }
 
 func newRedactor(p paths) (*redact.Redactor, error) {

@@ -176,7 +176,7 @@ func (a *app) playScene(d *demo, i int, s scene) error {
 		}
 	}
 	effect, why := told(s.event, answer)
-	fmt.Fprintf(a.out, "%2d. %s\n    %s %s: %s\n    %s after %.1f ms", i+1, s.title, s.event, s.tool, shown, a.paint(effect), float64(took.Microseconds())/1000)
+	fmt.Fprintf(a.out, "%2d. %s\n    %s %s: %s\n    %s after %.1f ms", i+1, s.title, s.event, s.tool, shown, a.paint(effect, 0), float64(took.Microseconds())/1000)
 	if why != "" {
 		fmt.Fprintf(a.out, ": %s", oneLine(why, 220))
 	}
@@ -203,25 +203,6 @@ func told(event string, r hookwire.Response) (effect, why string) {
 		return answer.Specific.Decision, answer.Specific.Reason + "; the input is now " + string(answer.Specific.Input)
 	}
 	return answer.Specific.Decision, answer.Specific.Reason
-}
-
-// paint colours an effect on a terminal.
-func (a *app) paint(effect string) string {
-	f, ok := a.out.(*os.File)
-	if !ok || a.getenv("NO_COLOR") != "" {
-		return effect
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return effect
-	}
-	colour := "32"
-	switch effect {
-	case "deny":
-		colour = "31"
-	case "ask":
-		colour = "33"
-	}
-	return "\x1b[1;" + colour + "m" + effect + "\x1b[0m"
 }
 
 // demoRecord verifies the record of what was just shown, and then shows that a

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"text/tabwriter"
@@ -28,10 +29,11 @@ type status struct {
 	AuditRecords   int64     `json:"audit_records"`
 	AuditHead      string    `json:"audit_head"`
 	Gateway        bus.Stats `json:"gateway"`
-	Supervision    string    `json:"supervision"`
+
+	Streams bus.StreamStatus `json:"streams"`
 }
 
-func (d *daemon) status() status {
+func (d *daemon) status(ctx context.Context, conn *bus.Conn) status {
 	s := status{
 		Health: "green", Version: version(), Since: d.started.UTC(), State: d.paths.state, Hooks: d.paths.socket,
 		NATS: d.broker, PolicyRules: len(d.policy.Policy().Rules()), PolicyDigest: d.policy.Policy().Digest(),
@@ -47,10 +49,15 @@ func (d *daemon) status() status {
 	for _, e := range entries {
 		s.Deciders = append(s.Deciders, e.Entry.Name)
 	}
-	for what, err := range map[string]error{"policy": d.policy.Health(), "audit log": d.journal.Health()} {
-		if err != nil {
+	var streams error
+	s.Streams, streams = conn.Streams(ctx)
+	for _, part := range []struct {
+		what string
+		err  error
+	}{{"policy", d.policy.Health()}, {"audit log", d.journal.Health()}, {"broker", streams}} {
+		if part.err != nil {
 			s.Health = "red"
-			s.Reasons = append(s.Reasons, what+": "+err.Error())
+			s.Reasons = append(s.Reasons, part.what+": "+part.err.Error())
 		}
 	}
 	return s
@@ -98,6 +105,10 @@ func (a *app) printStatus(s status) {
 	v := s.Gateway.Verdicts
 	row("verdicts", "%d abstain, %d allow, %d ask, %d deny, %d halt; p50 under %d µs, p99 under %d µs",
 		v["abstain"], v["allow"], v["ask"], v["deny"], v["halt"], s.Gateway.P50, s.Gateway.P99)
+	row("stream", "%s: %d events, %d bytes", s.Streams.Name, s.Streams.Messages, s.Streams.Bytes)
+	for _, h := range s.Streams.Handlers {
+		row("", "handler %s: %d pending, %d under way, %d redelivered", h.Name, h.Pending, h.Unacknowledged, h.Redelivered)
+	}
 	row("events", "%d notifications, %d refused, %d overloaded, %d unrecorded",
 		s.Gateway.Notifications, s.Gateway.Refused, s.Gateway.Overloaded, s.Gateway.Unrecorded)
 }

@@ -101,7 +101,7 @@ func (a *app) show(o bus.Observation) error {
 	} else if o.Event.Data.Prompt != "" {
 		what = o.Event.Data.Prompt
 	}
-	_, err := fmt.Fprintf(a.out, "%s  %-8s %-24s %-12.12s %s  %s\n", o.Event.Time.Local().Format(time.TimeOnly), effect,
+	_, err := fmt.Fprintf(a.out, "%s  %s %-24s %-12.12s %s  %s\n", o.Event.Time.Local().Format(time.TimeOnly), a.paint(effect, 8),
 		oneLine(o.Event.Key(), 60), oneLine(o.Event.SessionID, 12), oneLine(what, 100), oneLine(why, 160))
 	return err
 }

@@ -68,7 +68,9 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 		for {
 			select {
 			case <-reload:
-				d.reload(ctx)
+				if err := d.reload(ctx); err != nil {
+					d.log.Error("daemon: the policy was not reloaded; the last good one stays", "error", err)
+				}
 			case <-ctx.Done():
 				return
 			case <-d.down:
@@ -86,14 +88,4 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 	}
 	fmt.Fprintln(a.out, "stopped")
 	return nil
-}
-
-// reload reads the policy anew; a bad one changes nothing but the health.
-func (d *daemon) reload(ctx context.Context) {
-	if err := d.policy.Reload(ctx); err != nil {
-		d.log.Error("daemon: the policy was not reloaded; the last good one stays", "error", err)
-		return
-	}
-	d.saveBundle()
-	d.log.Info("daemon: policy reloaded", "rules", len(d.policy.Policy().Rules()))
 }
