@@ -27,7 +27,7 @@ type Answer struct {
 // looser than Ask counts as Abstain, and one that does not exist as Deny.
 //
 // Merge is a pure function of the set: the order of answers does not matter,
-// reasons and contexts come in roster order, and adding an answer never makes
+// reasons and contexts come in roster order, each text once, and adding an answer never makes
 // the effect of the others looser (the fallback is nobody's answer: it gives
 // way to the first). A shadow answer is listed and never counts. A decider
 // that did not answer counts as its failure policy says, and so does an allow
@@ -61,10 +61,10 @@ func Merge(c Class, answers []Answer, fallback Effect) Verdict {
 		if a.Entry.Shadow {
 			continue
 		}
-		if effects[i] == v.Effect && effects[i] != Abstain && reason != "" {
+		if effects[i] == v.Effect && effects[i] != Abstain && reason != "" && !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
-		if a.Outcome == Answered && a.Decision.Context != "" {
+		if a.Outcome == Answered && a.Decision.Context != "" && !slices.Contains(contexts, a.Decision.Context) {
 			contexts = append(contexts, a.Decision.Context)
 		}
 	}
