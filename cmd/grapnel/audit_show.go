@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,23 @@ func (f *filterFlags) add(c *cobra.Command, limit int) {
 }
 
 func (f *filterFlags) filter() (audit.Filter, error) {
-	var err error
+	kinds := []hook.RecordKind{"", hook.RecordVerdict, hook.RecordNotification, hook.RecordLate, hook.RecordRefused, hook.RecordFallback, audit.Redaction, audit.Recovered}
 	f.f.Kind = hook.RecordKind(f.kind)
+	if !slices.Contains(kinds, f.f.Kind) {
+		return f.f, fail(exitUsage, fmt.Sprintf("it is one of %v", kinds[1:]), fmt.Errorf("there is no kind of record %.40q", f.kind))
+	}
+	var err error
+	if f.f.Effect != "" {
+		if err = new(hook.Effect).UnmarshalText([]byte(f.f.Effect)); err != nil {
+			return f.f, fail(exitUsage, "`grapnel audit stats` shows what there is", err)
+		}
+	}
+	if name := hook.Name(f.f.Event); f.f.Event != "" && !name.Known() {
+		return f.f, fail(exitUsage, "`grapnel agents` lists the events", fmt.Errorf("there is no event %.60q", name))
+	}
+	if f.f.Limit < 0 {
+		return f.f, fail(exitUsage, "0 means all", fmt.Errorf("a limit of %d records", f.f.Limit))
+	}
 	if f.f.Since, err = parseTime(f.since); err != nil {
 		return f.f, err
 	}

@@ -36,6 +36,9 @@ JSON. EVENT is a canonical name (pre_tool_use). The data is a JSON object as in
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			e, err := a.emitted(args[0], f)
+			if err == nil && f.timeout <= 0 {
+				err = fmt.Errorf("a timeout of %s", f.timeout)
+			}
 			if err != nil {
 				return fail(exitUsage, "`grapnel schema event` shows what an event looks like", err)
 			}

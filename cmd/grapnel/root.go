@@ -134,7 +134,21 @@ Exit codes: 0 done, 1 failed, 2 usage or bad input, 3 a check found something,
 		a.emitCommand(), a.tailCommand(), a.hooksCommand(), a.policyCommand(), a.auditCommand(), a.rosterCommand(),
 		a.benchCommand(), a.demoCommand(), a.schemaCommand(), a.versionCommand(),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, group := range root.Commands() {
+		if group.HasSubCommands() {
+			// Without this a mistyped subcommand shows the help and is a success.
+			group.Args, group.RunE = cobra.ArbitraryArgs, unknownSubcommand
+		}
+	}
 	return root
+}
+
+func unknownSubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	return fail(exitUsage, "see `"+c.CommandPath()+" --help`", fmt.Errorf("unknown command %.60q for %q", args[0], c.CommandPath()))
 }
 
 // logger writes to stderr; the level comes from the flag, the environment, or
