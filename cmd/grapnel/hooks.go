@@ -11,6 +11,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/cloudevent"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
+	"github.com/grapnel-dev/grapnel/subscribers/policy"
 )
 
 func (a *app) hooksCommand() *cobra.Command {
@@ -108,6 +109,12 @@ func (a *app) testHooks(c *cobra.Command, e hook.Event) error {
 		if err != nil || !pattern.Match(e.Name, e.Subject) {
 			continue
 		}
+		if wanted, err := holds(h.When, e); err == nil && !wanted {
+			all = append(all, tested{Report: command.Report{Execution: command.Execution{
+				Hook: h.Name, EventID: e.ID, Event: e.Key(), ExitCode: -1, Outcome: command.NotRun, Reason: "its condition does not hold: " + h.When,
+			}}})
+			continue
+		}
 		cmd, err := command.New(h, &command.Options{Runner: runner})
 		if err != nil {
 			return fail(exitFound, "mend the hook's configuration", err)
@@ -132,11 +139,27 @@ func (a *app) testHooks(c *cobra.Command, e hook.Event) error {
 	return nil
 }
 
+// holds says whether a hook's When wants e; one that cannot be evaluated does.
+func holds(when string, e hook.Event) (bool, error) {
+	if when == "" {
+		return true, nil
+	}
+	f, err := policy.CompileWhen(when)
+	if err != nil {
+		return true, err
+	}
+	return f(e)
+}
+
 func (a *app) printTests(e hook.Event, all []tested) {
 	if len(all) == 0 {
 		fmt.Fprintf(a.out, "no hook command matches %s\n", e.Key())
 	}
 	for _, t := range all {
+		if t.Command == nil && t.Reason != "" {
+			fmt.Fprintf(a.out, "%s: not run, %s\n", t.Hook, oneLine(t.Reason, 300))
+			continue
+		}
 		fmt.Fprintf(a.out, "%s: %s after %.1f ms\n", t.Hook, t.Outcome, t.DurationMS)
 		fmt.Fprintf(a.out, "  runs    %s\n  in      %s\n", oneLine(fmt.Sprintf("%q", t.Command), 200), t.Dir)
 		fmt.Fprintf(a.out, "  stdin   %s\n", oneLine(t.Stdin, 400))
