@@ -23,8 +23,11 @@ func (a *app) benchGatherCommand() *cobra.Command {
 		Use:   "gather",
 		Short: "The gateway with 1, 4 and 16 deciders",
 		Long: `Gather decisions from 1, 4 and 16 deciders, each on a connection of its own,
-interleaved with the same number of plain NATS requests on one shared inbox to
-as many plain responders. Nothing is recorded here; see bench audit.`,
+interleaved with as many plain NATS requests on one shared inbox. The first row
+has the same responders on both sides, plain NATS ones, so that the difference is
+the gateway alone; the second has deciders in Go, which read the event strictly;
+the third is an agent's whole request to those. Nothing is recorded here; see
+bench audit.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var list []*comparison
@@ -117,7 +120,8 @@ func newGatherBench(ctx context.Context, deciders int) (g *gatherBench, err erro
 	var entries []hook.Entry
 	for i := range deciders {
 		name := fmt.Sprintf("d%d", i)
-		entries = append(entries, hook.Entry{Name: name})
+		entries = append(entries, hook.Entry{Name: name, Filter: "pre_tool_use.read"},
+			hook.Entry{Name: "plain" + name, Filter: "pre_tool_use.bash"})
 		c, err := connect(natsd.Decider)
 		if err != nil {
 			return nil, err
@@ -129,7 +133,7 @@ func newGatherBench(ctx context.Context, deciders int) (g *gatherBench, err erro
 			return nil, err
 		}
 		g.closers = append(g.closers, s.Close)
-		if err := g.plainResponder(server, fmt.Sprintf("decide.plain%d.x", i)); err != nil {
+		if err := g.plainResponder(server, "decide.plain"+name+".>"); err != nil {
 			return nil, err
 		}
 	}
@@ -176,58 +180,66 @@ func dialPlain(server *natsd.Server, r natsd.Role) (*nats.Conn, error) {
 		nats.CustomInboxPrefix(bus.InboxPrefix(string(r))))
 }
 
-// run measures three things in turn: plain requests, the gateway's gather, and
-// an agent's whole request.
+// run measures four things in turn: plain requests, the gateway's gather from
+// the same responders, its gather from deciders in Go, and an agent's whole
+// request.
 func (g *gatherBench) run(ctx context.Context, n int) ([]*comparison, error) {
 	plain := series{Name: fmt.Sprintf("%d plain requests on one inbox", g.deciders)}
-	gather := &comparison{Measured: series{Name: fmt.Sprintf("gateway, %d deciders", g.deciders)}}
-	whole := &comparison{Measured: series{Name: fmt.Sprintf("an agent's request, %d deciders", g.deciders)}}
+	same := &comparison{Measured: series{Name: fmt.Sprintf("gateway, the same %d responders", g.deciders)}}
+	deciders := &comparison{Measured: series{Name: fmt.Sprintf("gateway, %d deciders in Go", g.deciders)}}
+	whole := &comparison{Measured: series{Name: fmt.Sprintf("an agent's request, %d deciders in Go", g.deciders)}}
 	if g.deciders == 4 {
-		gather.Target = 1.5
+		same.Target = 1.5
+	}
+	read := g.event
+	read.Subject = "Read"
+	gather := func(e hook.Event) error {
+		e.Raw = g.body
+		bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		v := g.gateway.Verdict(bounded, e)
+		if v.Effect != hook.Abstain || len(v.Outcomes) != g.deciders {
+			return fmt.Errorf("the verdict is %s of %d: %s", v.Effect, len(v.Outcomes), v.Reason)
+		}
+		return nil
+	}
+	steps := []struct {
+		to *series
+		do func() error
+	}{
+		{&plain, g.plainRequests},
+		{&same.Measured, func() error { return gather(g.event) }},
+		{&deciders.Measured, func() error { return gather(read) }},
+		{&whole.Measured, func() error {
+			bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			_, err := g.agent.Request(bounded, read)
+			return err
+		}},
 	}
 	for i := range n + n/10 {
-		warm := i >= n/10
-		begin := time.Now()
-		if err := g.plainRequests(); err != nil {
-			return nil, err
-		}
-		if warm {
-			plain.add(time.Since(begin))
-		}
-		event := g.event
-		event.Raw = g.body
-		bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
-		begin = time.Now()
-		v := g.gateway.Verdict(bounded, event)
-		took := time.Since(begin)
-		cancel()
-		if v.Effect != hook.Abstain {
-			return nil, fmt.Errorf("the verdict is %s: %s", v.Effect, v.Reason)
-		}
-		if warm {
-			gather.Measured.add(took)
-		}
-		bounded, cancel = context.WithTimeout(ctx, 10*time.Second)
-		begin = time.Now()
-		_, err := g.agent.Request(bounded, g.event)
-		took = time.Since(begin)
-		cancel()
-		if err != nil {
-			return nil, err
-		}
-		if warm {
-			whole.Measured.add(took)
+		for _, step := range steps {
+			begin := time.Now()
+			if err := step.do(); err != nil {
+				return nil, err
+			}
+			if took := time.Since(begin); i >= n/10 { // the first ones warm up
+				step.to.add(took)
+			}
 		}
 	}
-	gather.Yardstick, whole.Yardstick = plain, plain
-	return []*comparison{gather, whole}, nil
+	list := []*comparison{same, deciders, whole}
+	for _, c := range list {
+		c.Yardstick = plain
+	}
+	return list, nil
 }
 
 func (g *gatherBench) plainRequests() error {
 	for i := range g.deciders {
 		token := make([]byte, 8)
 		_, _ = rand.Read(token)
-		m := &nats.Msg{Subject: fmt.Sprintf("decide.plain%d.x", i), Reply: g.prefix + "." + hex.EncodeToString(token), Header: g.header, Data: g.body}
+		m := &nats.Msg{Subject: fmt.Sprintf("decide.plaind%d.pre_tool_use.bash", i), Reply: g.prefix + "." + hex.EncodeToString(token), Header: g.header, Data: g.body}
 		if err := g.plain.PublishMsg(m); err != nil {
 			return err
 		}
