@@ -36,12 +36,13 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println("ready")
-		for held := []net.Conn(nil); ; { // all stay open until this process is ended
+		held := make(map[net.Conn]bool) // all stay open until this process is ended
+		for {
 			conn, err := listener.Accept()
 			if err != nil {
-				os.Exit(1)
+				os.Exit(len(held))
 			}
-			held = append(held, conn)
+			held[conn] = true
 		}
 	}
 	dir, err := os.MkdirTemp("", "grapnel-hook")

@@ -69,7 +69,6 @@ type around struct {
 	input    input
 	redirs   []*Redirect
 	env      []*syntax.Assign
-	feeds    []string
 	extra    []string // words that are added by xargs, as far as they are known
 	guess    bool     // extra may be followed by words that are not known
 }
@@ -180,14 +179,14 @@ func tooNested(text string) bool {
 }
 
 // abs is a path in the working directory, or empty.
-func (sc *scope) abs(text string) string {
+func (s *scope) abs(text string) string {
 	if strings.HasPrefix(text, "/") {
 		return path.Clean(text)
 	}
-	if sc.dir == "" {
+	if s.dir == "" {
 		return ""
 	}
-	return path.Join(sc.dir, text)
+	return path.Join(s.dir, text)
 }
 
 func clip(s string) string {
