@@ -148,13 +148,26 @@ func (d *daemon) openBroker(ctx context.Context) error {
 		d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
 			return bus.Connect(ctx, d.access.options(r, name, d.log))
 		}
-		return bus.CheckBroker(ctx, d.access.options(natsd.Agent, "", d.log), d.access.options(natsd.Gateway, "", d.log))
+		err := bus.CheckBroker(ctx, d.access.options(natsd.Agent, "", d.log), d.access.options(natsd.Gateway, "", d.log))
+		switch {
+		case errors.Is(err, bus.ErrBroker):
+			return fail(exitFailed, "deploy/nats holds the configuration that it needs", err)
+		case err != nil:
+			return fail(exitUnreachable, "is it running, and does GRAPNEL_<USER>_PASSWORD hold each user's password?", fmt.Errorf("broker %s: %w", withoutPassword(d.broker), err))
+		}
+		return nil
 	}
 	server, err := natsd.Start(ctx, d.paths.state, &natsd.Options{Listen: d.listen, Log: d.log})
 	if err != nil {
 		return err
 	}
 	d.onStop(server.Close)
+	// The lock that it holds is the state's. Another state's daemon may be at these sockets,
+	// and the broker would take the place of one that it finds.
+	if conn, err := dialFirst([]string{d.paths.socket}); err == nil {
+		_ = conn.Close()
+		return fail(exitFailed, "stop that one, or give this one a --socket of its own", fmt.Errorf("another grapnel answers on %s", d.paths.socket))
+	}
 	if err := server.ServeUnix(d.paths.busSocket()); err != nil {
 		return err
 	}
@@ -172,13 +185,22 @@ func (d *daemon) openBroker(ctx context.Context) error {
 func privateRoute(broker string) error {
 	u, err := url.Parse(broker)
 	if err != nil || u.Host == "" {
-		return fail(exitUsage, "write it as nats://127.0.0.1:4222 or tls://host:4222", fmt.Errorf("broker %.80q is no URL", broker))
+		return fail(exitUsage, "write it as nats://127.0.0.1:4222 or tls://host:4222", fmt.Errorf("broker %.80q is no URL", withoutPassword(broker)))
 	}
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "tls" || u.Scheme == "wss" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fail(exitUsage, "use tls://, or reach it through this host's loopback", fmt.Errorf("broker %.80q is on another host without TLS, and would be sent passwords", broker))
+	return fail(exitUsage, "use tls://, or reach it through this host's loopback", fmt.Errorf("broker %.80q is on another host without TLS, and would be sent passwords", withoutPassword(broker)))
+}
+
+// withoutPassword is a URL as it may be shown.
+func withoutPassword(broker string) string {
+	u, err := url.Parse(broker)
+	if err != nil {
+		return "(not a URL)"
+	}
+	return u.Redacted()
 }
 
 // connection is one that lives as long as the daemon.

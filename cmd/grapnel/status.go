@@ -36,7 +36,7 @@ type status struct {
 func (d *daemon) status(ctx context.Context, conn *bus.Conn) status {
 	s := status{
 		Health: "green", Version: version(), Since: d.started.UTC(), State: d.paths.state, Hooks: d.paths.socket,
-		NATS: d.broker, PolicyRules: len(d.policy.Policy().Rules()), PolicyDigest: d.policy.Policy().Digest(),
+		NATS: withoutPassword(d.broker), PolicyRules: len(d.policy.Policy().Rules()), PolicyDigest: d.policy.Policy().Digest(),
 		AuditRecords: d.journal.Size(), Gateway: d.gateway.Stats(),
 	}
 	if s.NATS == "" {

@@ -49,7 +49,7 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 	fmt.Fprintf(a.out, "hooks   %s\n", d.paths.socket)
 	switch {
 	case d.broker != "":
-		fmt.Fprintf(a.out, "nats    %s\n", d.broker)
+		fmt.Fprintf(a.out, "nats    %s\n", withoutPassword(d.broker))
 	case d.access.URL != "":
 		fmt.Fprintf(a.out, "nats    %s and %s\n", d.access.URL, d.access.Socket)
 	default:
