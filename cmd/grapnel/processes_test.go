@@ -1,0 +1,65 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// survivor is a process that should be gone.
+type survivor struct {
+	pid     int
+	command string
+}
+
+func (s survivor) String() string { return fmt.Sprintf("%d %q", s.pid, s.command) }
+
+func (s survivor) kill() { _ = syscall.Kill(s.pid, syscall.SIGKILL) }
+
+// running lists the processes that have place, which is a test's own directory,
+// in their environment, command line or executable. They get a moment to end.
+// Only Linux shows other processes in files; elsewhere the list is empty.
+func running(place string) []survivor {
+	limit := time.After(3 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left := processes(place)
+		if len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			return left
+		}
+	}
+}
+
+func processes(place string) []survivor {
+	var left []survivor
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if stat, err := os.ReadFile(dir + "/stat"); err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			continue // gone, or dead and not yet waited for
+		}
+		environment, _ := os.ReadFile(dir + "/environ")
+		command, _ := os.ReadFile(dir + "/cmdline")
+		executable, _ := os.Readlink(dir + "/exe")
+		if bytes.Contains(environment, []byte(place+"/")) || bytes.Contains(command, []byte(place+"/")) || strings.HasPrefix(executable, place+"/") {
+			left = append(left, survivor{pid, strings.ReplaceAll(string(command), "\x00", " ")})
+		}
+	}
+	return left
+}
