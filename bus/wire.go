@@ -118,16 +118,18 @@ func marshal(v any) []byte {
 // decodeVerdict reads a gateway's answer and holds it against the event it
 // must be about.
 func decodeVerdict(b []byte, e hook.Event, digest string) (hook.Verdict, error) {
-	var v hook.Verdict
-	var present struct {
-		Effect *hook.Effect `json:"effect"`
+	var w struct {
+		hook.Verdict
+		Effect *hook.Effect `json:"effect"` // tells one that is missing from abstain
 	}
-	if err := strictjson.Unmarshal(b, &v, maxVerdict); err != nil {
-		return v, fmt.Errorf("%w: %w", ErrVerdict, err)
+	if err := strictjson.Unmarshal(b, &w, maxVerdict); err != nil {
+		return hook.Verdict{}, fmt.Errorf("%w: %w", ErrVerdict, err)
 	}
-	if err := strictjson.UnmarshalOpen(b, &present, maxVerdict); err != nil || present.Effect == nil {
-		return v, fmt.Errorf("%w: it has no effect", ErrVerdict)
+	if w.Effect == nil {
+		return hook.Verdict{}, fmt.Errorf("%w: it has no effect", ErrVerdict)
 	}
+	v := w.Verdict
+	v.Effect = *w.Effect
 	if v.EventID != e.ID || v.EventDigest != digest {
 		return v, fmt.Errorf("%w: it is about event %.80q", ErrVerdict, v.EventID)
 	}
