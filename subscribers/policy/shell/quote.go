@@ -94,7 +94,7 @@ func ansiC(s string) string {
 func names(stmts []*syntax.Stmt) []string {
 	var out []string
 	for _, s := range stmts {
-		syntax.Walk(s, func(n syntax.Node) bool {
+		walk(s, func(n syntax.Node) bool {
 			if len(out) >= 32 {
 				return false
 			}

@@ -101,7 +101,7 @@ func (a *analyzer) branch(sc *scope, list []*syntax.Stmt, out around, loop bool)
 // what the first has left there.
 func (a *analyzer) unsettle(sc *scope, list []*syntax.Stmt) {
 	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
+		walk(s, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.Assign:
 				if n.Name != nil {
@@ -228,7 +228,7 @@ func (a *analyzer) bare(out around) {
 // inner reads the substitutions in a node.
 func (a *analyzer) inner(sc *scope, n syntax.Node) []string {
 	var from []string
-	syntax.Walk(n, func(n syntax.Node) bool {
+	walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			from = append(from, a.nested(sc, n.Stmts)...)
