@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/grapnel-dev/grapnel/bus"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/bus/natsd"
-	"github.com/grapnel-dev/grapnel/internal/edge"
 	"github.com/grapnel-dev/grapnel/internal/redact"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/audit"
@@ -137,80 +134,6 @@ func (d *daemon) background(name string, run func(context.Context) error) {
 		cancel()
 		<-done
 	})
-}
-
-func (d *daemon) openBroker(ctx context.Context) error {
-	if d.broker != "" {
-		if err := privateRoute(d.broker); err != nil {
-			return err
-		}
-		d.access = accessFromEnvironment(d.broker, os.Getenv)
-		d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
-			return bus.Connect(ctx, d.access.options(r, name, d.log))
-		}
-		err := bus.CheckBroker(ctx, d.access.options(natsd.Agent, "", d.log), d.access.options(natsd.Gateway, "", d.log))
-		switch {
-		case errors.Is(err, bus.ErrBroker):
-			return fail(exitFailed, "deploy/nats holds the configuration that it needs", err)
-		case err != nil:
-			return fail(exitUnreachable, "is it running, and does GRAPNEL_<USER>_PASSWORD hold each user's password?", fmt.Errorf("broker %s: %w", withoutPassword(d.broker), err))
-		}
-		return nil
-	}
-	server, err := natsd.Start(ctx, d.paths.state, &natsd.Options{Listen: d.listen, Log: d.log})
-	if err != nil {
-		return err
-	}
-	d.onStop(server.Close)
-	// The lock that it holds is the state's. Another state's daemon may be at these sockets,
-	// and the broker would take the place of one that it finds.
-	if conn, err := dialFirst([]string{d.paths.socket}); err == nil {
-		_ = conn.Close()
-		return fail(exitFailed, "stop that one, or give this one a --socket of its own", fmt.Errorf("another grapnel answers on %s", d.paths.socket))
-	}
-	if err := server.ServeUnix(d.paths.busSocket()); err != nil {
-		return err
-	}
-	d.access = access{Socket: d.paths.busSocket(), URL: server.URL(), Passwords: make(map[natsd.Role]string)}
-	for _, r := range natsd.Roles() {
-		d.access.Passwords[r] = server.Password(r)
-	}
-	d.connect = func(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
-		return server.Connect(ctx, r, bus.ConnectOptions{Name: name, Log: d.log})
-	}
-	return nil
-}
-
-// privateRoute refuses to send passwords over a network in the clear.
-func privateRoute(broker string) error {
-	u, err := url.Parse(broker)
-	if err != nil || u.Host == "" {
-		return fail(exitUsage, "write it as nats://127.0.0.1:4222 or tls://host:4222", fmt.Errorf("broker %.80q is no URL", withoutPassword(broker)))
-	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme == "tls" || u.Scheme == "wss" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return fail(exitUsage, "use tls://, or reach it through this host's loopback", fmt.Errorf("broker %.80q is on another host without TLS, and would be sent passwords", withoutPassword(broker)))
-}
-
-// withoutPassword is a URL as it may be shown.
-func withoutPassword(broker string) string {
-	u, err := url.Parse(broker)
-	if err != nil {
-		return "(not a URL)"
-	}
-	return u.Redacted()
-}
-
-// connection is one that lives as long as the daemon.
-func (d *daemon) connection(ctx context.Context, r natsd.Role, name string) (*bus.Conn, error) {
-	c, err := d.connect(ctx, r, name)
-	if err != nil {
-		return nil, err
-	}
-	d.onStop(c.Close)
-	return c, nil
 }
 
 func (d *daemon) openJournal(context.Context) error {
@@ -342,32 +265,6 @@ func (d *daemon) respond(conn *bus.Conn, name string, decider hook.Decider) erro
 		s.Drain(ctx)
 	})
 	return nil
-}
-
-func (d *daemon) openEdge(context.Context) error {
-	var recording sync.WaitGroup
-	d.onStop(recording.Wait)
-	e := edge.New(d.gateway, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
-		// Beside the agent's way: it is the verdict that must be on record
-		// before the answer leaves, and it is.
-		recording.Go(func() { d.recordFallback(e, v, note) })
-	}})
-	d.onStop(e.Close)
-	server, err := edge.Listen(d.paths.socket, e, &edge.ListenOptions{Log: d.log})
-	if err != nil {
-		return err
-	}
-	d.background("hook socket", server.Run)
-	return nil
-}
-
-func (d *daemon) recordFallback(e hook.Event, v hook.Verdict, note string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	r := hook.Record{Kind: hook.RecordFallback, Time: time.Now().UTC(), Event: e, Verdict: &v, Note: note}
-	if _, err := d.journal.Append(ctx, r); err != nil {
-		d.log.Error("edge: not recorded that the agent was given another answer than the verdict", "event", e.ID, "note", note, "error", err)
-	}
 }
 
 // conditions compiles the conditions of roster entries, all in one
