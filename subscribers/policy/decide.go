@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"cel.dev/cel-go/common/types"
-
 	"github.com/grapnel-dev/grapnel/bus/hook"
 )
 
@@ -105,7 +103,11 @@ func (p *Policy) facts(ev hook.Event) (*facts, error) {
 	if ev.DataRef != "" && ev.Data.Tool == nil && ev.Data.Prompt == "" {
 		return nil, errNoData
 	}
-	return newFacts(p.env, ev, p.options)
+	f, err := newFacts(p.env, ev, p.options)
+	if err == nil {
+		f.long = p.long
+	}
+	return f, err
 }
 
 // selected says which patterns the event matches.
@@ -138,7 +140,7 @@ func (r *rule) on(selected []bool) bool {
 func (p *Policy) try(ctx context.Context, r *rule, f *facts) outcome {
 	o := outcome{effect: r.effect}
 	if r.when != nil {
-		holds, err := holds(ctx, r, f)
+		holds, err := r.when.holds(ctx, f)
 		if err != nil {
 			o.err = err
 			switch r.effect {
@@ -161,21 +163,6 @@ func (p *Policy) try(ctx context.Context, r *rule, f *facts) outcome {
 	}
 	o.matched = true
 	return o
-}
-
-func holds(ctx context.Context, r *rule, f *facts) (bool, error) {
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	out, _, err := r.when.ContextEval(ctx, f)
-	if err != nil {
-		return false, err
-	}
-	b, ok := out.(types.Bool)
-	if !ok {
-		return false, fmt.Errorf("it gives a %s, not true or false", out.Type().TypeName())
-	}
-	return bool(b), nil
 }
 
 // merger collects the rules that count.

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -56,107 +57,6 @@ func newEnvironment(sets map[string]*place.Set) (*environment, error) {
 	return e, err
 }
 
-// classes declares what rules see. doc.go is its manual.
-func (e *environment) classes() {
-	text, texts, yes := cel.StringType, cel.ListType(cel.StringType), cel.BoolType
-
-	e.path = newClass("Path")
-	path := func(get func(*place.Path) any) func(any) any { return func(v any) any { return get(v.(*place.Path)) } }
-	e.path.
-		with("raw", text, path(func(p *place.Path) any { return p.Raw })).
-		with("path", text, path(func(p *place.Path) any { return p.Abs })).
-		with("real", text, path(func(p *place.Path) any { return p.Real() })).
-		with("base", text, path(func(p *place.Path) any { return p.Base() })).
-		with("op", text, path(func(p *place.Path) any { return string(p.Op) })).
-		with("unknown", yes, path(func(p *place.Path) any { return p.Unknown })).
-		with("partial", yes, path(func(p *place.Path) any { return p.Partial })).
-		with("glob", yes, path(func(p *place.Path) any { return p.Glob })).
-		with("recursive", yes, path(func(p *place.Path) any { return p.Recursive })).
-		with("in_workspace", yes, path(func(p *place.Path) any { return p.InWorkspace() })).
-		with("in_home", yes, path(func(p *place.Path) any { return p.InHome() })).
-		with("in_temp", yes, path(func(p *place.Path) any { return p.InTemp() })).
-		with("protected", yes, path(func(p *place.Path) any { return p.Protected() })).
-		with("system", yes, path(func(p *place.Path) any { return p.System() })).
-		with("device", yes, path(func(p *place.Path) any { return p.Device() })).
-		with("covers_workspace", yes, path(func(p *place.Path) any { return p.CoversWorkspace() })).
-		with("covers_home", yes, path(func(p *place.Path) any { return p.CoversHome() }))
-
-	e.command = newClass("Command")
-	command := func(get func(*shell.Command) any) func(any) any {
-		return func(v any) any { return get(v.(*shell.Command)) }
-	}
-	e.command.
-		with("name", text, command(func(c *shell.Command) any { return c.Name })).
-		with("sub", text, command(func(c *shell.Command) any { return c.Sub })).
-		with("argv", texts, command(func(c *shell.Command) any { return c.Argv })).
-		with("args", texts, command(func(c *shell.Command) any { return c.Args })).
-		with("flags", texts, command(func(c *shell.Command) any { return c.Flags() })).
-		with("line", text, command(func(c *shell.Command) any { return strings.Join(c.Argv, " ") })).
-		with("dynamic", yes, command(func(c *shell.Command) any { return c.Dynamic })).
-		with("opaque", yes, command(func(c *shell.Command) any { return c.Opaque() })).
-		with("wrappers", texts, command(func(c *shell.Command) any { return c.Wrappers })).
-		with("fed_by", texts, command(func(c *shell.Command) any { return c.FedBy })).
-		with("feeds", texts, command(func(c *shell.Command) any { return c.Feeds })).
-		with("code", text, command(func(c *shell.Command) any { return c.Code })).
-		with("shell", yes, command(func(c *shell.Command) any { return c.Shell })).
-		with("vars", texts, command(func(c *shell.Command) any { return c.Vars })).
-		with("sent", texts, command(func(c *shell.Command) any { return c.Sent })).
-		with("remote", yes, command(func(c *shell.Command) any { return c.Remote })).
-		with("recurses", yes, command(func(c *shell.Command) any { return c.Recurses })).
-		with("directory", text, command(func(c *shell.Command) any { return c.Directory })).
-		with("paths", cel.ListType(e.path.typ), command(func(c *shell.Command) any { return list(e.path, c.Paths) }))
-
-	e.redirect = newClass("Redirect")
-	redirect := func(get func(*shell.Redirect) any) func(any) any {
-		return func(v any) any { return get(v.(*shell.Redirect)) }
-	}
-	e.redirect.
-		with("op", text, redirect(func(r *shell.Redirect) any { return string(r.Op) })).
-		with("append", yes, redirect(func(r *shell.Redirect) any { return r.Append })).
-		with("command", text, redirect(func(r *shell.Redirect) any { return r.Command })).
-		with("target", e.path.typ, redirect(func(r *shell.Redirect) any { return &object{e.path, r.Target} }))
-
-	e.shell = newClass("Shell")
-	script := func(get func(*facts) any) func(any) any { return func(v any) any { return get(v.(*facts)) } }
-	e.shell.
-		with("text", text, script(func(f *facts) any { return f.script().Text })).
-		with("commands", cel.ListType(e.command.typ), script(func(f *facts) any { return f.commands() })).
-		with("redirects", cel.ListType(e.redirect.typ), script(func(f *facts) any { return list(e.redirect, f.script().Redirects) })).
-		with("opaque", yes, script(func(f *facts) any { return f.script().Opaque })).
-		with("opaque_reasons", texts, script(func(f *facts) any { return f.opaqueReasons() }))
-
-	e.tool = newClass("Tool")
-	tool := func(get func(*facts) any) func(any) any { return func(v any) any { return get(v.(*facts)) } }
-	e.tool.
-		with("name", text, tool(func(f *facts) any { return f.tool().Name })).
-		with("kind", text, tool(func(f *facts) any { return string(f.tool().Kind) })).
-		with("call_id", text, tool(func(f *facts) any { return f.tool().CallID })).
-		with("input", cel.DynType, tool(func(f *facts) any { return f.input() }))
-
-	e.event = newClass("Event")
-	event := func(get func(*facts) any) func(any) any { return func(v any) any { return get(v.(*facts)) } }
-	e.event.
-		with("id", text, event(func(f *facts) any { return f.event.ID })).
-		with("name", text, event(func(f *facts) any { return string(f.event.Name) })).
-		with("source", text, event(func(f *facts) any { return f.event.Source })).
-		with("subject", text, event(func(f *facts) any { return f.event.Subject })).
-		with("session", text, event(func(f *facts) any { return f.event.SessionID })).
-		with("agent", text, event(func(f *facts) any { return f.event.Data.Native.Agent })).
-		with("native_event", text, event(func(f *facts) any { return f.event.Data.Native.Event })).
-		with("cwd", text, event(func(f *facts) any { return f.event.Data.CWD })).
-		with("workspace", text, event(func(f *facts) any { return f.roots.Workspace })).
-		with("permission_mode", text, event(func(f *facts) any { return f.event.Data.PermissionMode })).
-		with("model", text, event(func(f *facts) any { return f.event.Data.Model })).
-		with("prompt", text, event(func(f *facts) any { return f.event.Data.Prompt })).
-		with("message", text, event(func(f *facts) any { return f.event.Data.Message })).
-		with("reason", text, event(func(f *facts) any { return f.event.Data.Reason })).
-		with("error", text, event(func(f *facts) any { return f.event.Data.Error })).
-		with("path", text, event(func(f *facts) any { return f.event.Data.Path })).
-		with("hops", cel.IntType, event(func(f *facts) any { return int64(f.event.Hops) })).
-		with("subagent", yes, event(func(f *facts) any { return f.event.Data.Subagent != nil })).
-		with("tool", e.tool.typ, event(func(f *facts) any { return &object{e.tool, f} }))
-}
-
 // mostNames is how many names has_flag and the like take.
 const mostNames = 24
 
@@ -170,31 +70,13 @@ func (e *environment) functions() []cel.EnvOption {
 			return v.(*facts).named(names)
 		}),
 		e.named("because", e.shell.typ, cel.BoolType, func(v any, codes []string) ref.Val {
-			script := v.(*facts).script()
-			for _, code := range codes {
-				if script.Because(code) {
-					return types.True
-				}
-			}
-			return types.False
+			return types.Bool(scriptBecause(v.(*facts).script(), codes))
 		}),
 		e.named("because", e.command.typ, cel.BoolType, func(v any, codes []string) ref.Val {
-			for _, r := range v.(*shell.Command).Reasons {
-				for _, code := range codes {
-					if r.Code == code {
-						return types.True
-					}
-				}
-			}
-			return types.False
+			return types.Bool(commandBecause(v.(*shell.Command), codes))
 		}),
 		e.named("under", e.path.typ, cel.BoolType, func(v any, dirs []string) ref.Val {
-			for _, dir := range dirs {
-				if v.(*place.Path).Under(dir) {
-					return types.True
-				}
-			}
-			return types.False
+			return types.Bool(underAny(v.(*place.Path), dirs))
 		}),
 		e.inSet("in_set", func(s *place.Set, p *place.Path) bool { return s.Has(p) }),
 		e.inSet("covers_set", func(s *place.Set, p *place.Path) bool { return s.Covered(p) }),
@@ -203,6 +85,16 @@ func (e *environment) functions() []cel.EnvOption {
 			cel.BinaryBinding(func(l, op ref.Val) ref.Val { return e.filter(l, op) }))),
 	}
 }
+
+func scriptBecause(s *shell.Script, codes []string) bool {
+	return slices.ContainsFunc(codes, s.Because)
+}
+
+func commandBecause(c *shell.Command, codes []string) bool {
+	return slices.ContainsFunc(c.Reasons, func(r shell.Reason) bool { return slices.Contains(codes, r.Code) })
+}
+
+func underAny(p *place.Path, dirs []string) bool { return slices.ContainsFunc(dirs, p.Under) }
 
 // named declares a method with one to mostNames texts.
 func (e *environment) named(name string, on, out *cel.Type, do func(any, []string) ref.Val) cel.EnvOption {
@@ -265,19 +157,21 @@ func (e *environment) filter(l, op ref.Val) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, out)
 }
 
-// compile makes a program of an expression that has to have the given type.
-func (e *environment) compile(expr string, out *cel.Type, limits limits) (cel.Program, error) {
+// compile checks an expression, which has to have the given type, and makes a
+// program of it.
+func (e *environment) compile(expr string, out *cel.Type, limits limits) (*ast.AST, cel.Program, error) {
 	checked, issues := e.env.Compile(expr)
 	if err := issues.Err(); err != nil {
-		return nil, expressionError(issues)
+		return nil, nil, expressionError(issues)
 	}
 	if got := checked.OutputType(); !out.IsAssignableType(got) && !got.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("the expression gives a %s; it has to give a %s", cel.FormatCELType(got), cel.FormatCELType(out))
+		return nil, nil, fmt.Errorf("the expression gives a %s; it has to give a %s", cel.FormatCELType(got), cel.FormatCELType(out))
 	}
 	if err := e.checkSets(checked.NativeRep()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return e.env.Program(checked, cel.CostLimit(limits.cost), cel.InterruptCheckFrequency(64), cel.EvalOptions(cel.OptOptimize))
+	program, err := e.env.Program(checked, cel.CostLimit(limits.cost), cel.InterruptCheckFrequency(64), cel.EvalOptions(cel.OptOptimize))
+	return checked.NativeRep(), program, err
 }
 
 // checkSets finds names of sets that do not exist before a rule needs them.

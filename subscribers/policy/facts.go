@@ -35,6 +35,8 @@ type facts struct {
 	shellVal object
 	looked   bool
 	vague    bool // a file tool whose paths could not be found
+	glance   glance
+	long     bool // take no shortcuts
 }
 
 // newFacts decodes what must be well-formed before any rule may look at it.
@@ -238,7 +240,7 @@ func (f *facts) pathList() []*place.Path {
 	if f.looked {
 		return f.found
 	}
-	f.looked = true
+	f.found = nil
 	switch {
 	case f.isShell():
 		f.found = f.script().Paths
@@ -247,6 +249,7 @@ func (f *facts) pathList() []*place.Path {
 	case f.event.Name == hook.PreFileRead && f.event.Data.Path != "":
 		f.addPath(f.event.Data.Path, place.Read)
 	}
+	f.looked = true // not before: what panics is not looked at
 	return f.found
 }
 

@@ -21,20 +21,65 @@ type class struct {
 	order  []string
 }
 
+// attribute is a field. get is for CEL; one of the others may be there for
+// [shortcut], and says the same in Go's types.
 type attribute struct {
-	typ *cel.Type
-	get func(any) any
+	typ    *cel.Type
+	get    func(any) any
+	text   func(any) string
+	yes    func(any) bool
+	items  func(any) items
+	object func(any) any
+	class  *class // of object
 }
 
 func newClass(name string) *class {
 	return &class{name: name, typ: cel.ObjectType(name), fields: map[string]attribute{}}
 }
 
-// with adds a field.
-func (c *class) with(name string, typ *cel.Type, get func(any) any) *class {
-	c.fields[name] = attribute{typ: typ, get: get}
+func (c *class) add(name string, a attribute) {
+	c.fields[name] = a
 	c.order = append(c.order, name)
-	return c
+}
+
+// with adds a field of any type.
+func with[T any](c *class, name string, typ *cel.Type, get func(T) any) {
+	c.add(name, attribute{typ: typ, get: func(v any) any { return get(v.(T)) }})
+}
+
+// withText adds a text.
+func withText[T any](c *class, name string, get func(T) string) {
+	c.add(name, attribute{typ: cel.StringType,
+		get:  func(v any) any { return get(v.(T)) },
+		text: func(v any) string { return get(v.(T)) }})
+}
+
+// withBool adds a truth value.
+func withBool[T any](c *class, name string, get func(T) bool) {
+	c.add(name, attribute{typ: cel.BoolType,
+		get: func(v any) any { return get(v.(T)) },
+		yes: func(v any) bool { return get(v.(T)) }})
+}
+
+// withTexts adds a list of texts.
+func withTexts[T any](c *class, name string, get func(T) []string) {
+	c.add(name, attribute{typ: cel.ListType(cel.StringType),
+		get:   func(v any) any { return get(v.(T)) },
+		items: func(v any) items { return items{texts: get(v.(T))} }})
+}
+
+// withItems adds a list of objects.
+func withItems[T any](c *class, name string, of *class, get func(T) items, forCEL func(T) any) {
+	c.add(name, attribute{typ: cel.ListType(of.typ), class: of,
+		get:   func(v any) any { return forCEL(v.(T)) },
+		items: func(v any) items { return get(v.(T)) }})
+}
+
+// withObject adds an object of a class.
+func withObject[T any](c *class, name string, of *class, get func(T) any) {
+	c.add(name, attribute{typ: of.typ, class: of,
+		get:    func(v any) any { return &object{of, get(v.(T))} },
+		object: func(v any) any { return get(v.(T)) }})
 }
 
 // object is a value of a class.

@@ -79,6 +79,7 @@ type Policy struct {
 	order    []string
 	patterns []hook.Pattern
 	digest   string
+	long     bool // takes no shortcuts
 }
 
 // rule is a compiled rule.
@@ -87,7 +88,7 @@ type rule struct {
 	source   string
 	line     int
 	patterns []int // in Policy.patterns; empty matches every event
-	when     cel.Program
+	when     *condition
 	text     string // of when
 	effect   hook.Effect
 	reason   string
@@ -197,12 +198,12 @@ func (p *Policy) compileRule(source string, w writtenRule) (*rule, error) {
 	var err error
 	l := limits{cost: p.options.CostLimit}
 	if w.when.text != "" {
-		if r.when, err = p.env.compile(w.when.text, cel.BoolType, l); err != nil {
+		if r.when, err = p.env.condition(w.when.text, l); err != nil {
 			return nil, fault(source, w.when.line, "rule %s, when: %w", w.name, err)
 		}
 	}
 	if w.rewrite.text != "" {
-		if r.rewrite, err = p.env.compile(w.rewrite.text, inputType(), l); err != nil {
+		if _, r.rewrite, err = p.env.compile(w.rewrite.text, inputType(), l); err != nil {
 			return nil, fault(source, w.rewrite.line, "rule %s, rewrite: %w", w.name, err)
 		}
 	}

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
-
 	"github.com/grapnel-dev/grapnel/bus/hook"
 )
 
@@ -33,7 +30,7 @@ func NewWhen(options *Options) (*When, error) {
 // be evaluated, and the caller says what that counts as. Errors of Compile wrap
 // [ErrPolicy].
 func (w *When) Compile(expr string) (func(hook.Event) (bool, error), error) {
-	program, err := w.env.compile(expr, cel.BoolType, limits{cost: w.options.CostLimit})
+	c, err := w.env.condition(expr, limits{cost: w.options.CostLimit})
 	if err != nil {
 		return nil, fmt.Errorf("%w: when %.120q: %w", ErrPolicy, expr, err)
 	}
@@ -49,15 +46,10 @@ func (w *When) Compile(expr string) (func(hook.Event) (bool, error), error) {
 		}
 		ctx, cancel := context.WithTimeoutCause(context.Background(), w.options.TimeLimit, timeOver(w.options.TimeLimit))
 		defer cancel()
-		out, _, err := program.ContextEval(ctx, f)
-		if err != nil {
+		if ok, err = c.holds(ctx, f); err != nil {
 			return false, fmt.Errorf("policy: when %.120q: %w", expr, err)
 		}
-		b, isBool := out.(types.Bool)
-		if !isBool {
-			return false, fmt.Errorf("policy: when %.120q gives a %s, not true or false", expr, out.Type().TypeName())
-		}
-		return bool(b), nil
+		return ok, nil
 	}, nil
 }
 

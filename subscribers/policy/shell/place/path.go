@@ -87,6 +87,7 @@ func (p *Path) Real() string {
 	real, ok := p.resolver.follow(dir)
 	if !ok {
 		p.Unknown = true
+		p.resolver.failed = append(p.resolver.failed, p)
 		return ""
 	}
 	p.real = path.Join(real, rest)

@@ -36,6 +36,7 @@ type Resolver struct {
 	roots   Roots
 	lookups int
 	links   map[string]string // directory or file -> its target, "" when it is no link
+	failed  []*Path           // became unknown
 
 	workspace, home, temp, protected []string
 }
@@ -101,6 +102,17 @@ func clean(p string) string {
 		p += "/"
 	}
 	return p
+}
+
+// Failed counts the paths that became unknown when their links were followed.
+func (r *Resolver) Failed() int { return len(r.failed) }
+
+// Retract makes the paths that failed after the first n as they were before.
+func (r *Resolver) Retract(n int) {
+	for _, p := range r.failed[n:] {
+		p.Unknown, p.known, p.expanded = false, nil, nil
+	}
+	r.failed = r.failed[:n]
 }
 
 func (r *Resolver) expandHome(p string) string {
