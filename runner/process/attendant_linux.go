@@ -15,6 +15,10 @@ import (
 // started. It is long: the machine may be busy with other commands.
 const startLimit = 15 * time.Second
 
+// reportGrace is how long that report is still waited for when the run is
+// cancelled.
+const reportGrace = 300 * time.Millisecond
+
 // attendant is the runner's side of a supervisor.
 type attendant struct {
 	process     *exec.Cmd
@@ -31,12 +35,16 @@ func (a *attendant) start(ctx context.Context, s Spec, theirs files) (leader int
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(interrupted)
-		_ = a.conn.SetDeadline(time.Unix(1, 0))
+		// The report may be on its way: with it the command is ended in order,
+		// and what it wrote is kept.
+		_ = a.conn.SetDeadline(time.Now().Add(reportGrace))
 	})
 	rep, taken, err := a.ask(s, theirs)
 	if !stop() {
 		<-interrupted
-		err = context.Cause(ctx)
+		if err != nil {
+			err = context.Cause(ctx)
+		}
 	}
 	_ = a.conn.SetDeadline(time.Time{})
 	switch {
