@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // survivor is a process that should be gone.
@@ -62,4 +66,37 @@ func processes(place string) []survivor {
 		}
 	}
 	return left
+}
+
+// listening lists the TCP and UDP sockets on which a process takes what comes.
+func listening(t testing.TB, pid int) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	own := make(map[string]bool) // inodes of its sockets
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		if target, err := os.Readlink(file); err == nil && strings.HasPrefix(target, "socket:[") {
+			own[strings.Trim(target, "socket:[]")] = true
+		}
+	}
+	require.NotEmpty(t, own, "the process has sockets")
+	var found []string
+	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		if err != nil {
+			continue // no IPv6
+		}
+		for line := range strings.Lines(string(text)) {
+			fields := strings.Fields(line)
+			const state, inode, listen = 3, 9, "0A"
+			if len(fields) > inode && own[fields[inode]] && (fields[state] == listen || strings.HasPrefix(table, "udp")) {
+				found = append(found, table+" "+fields[1])
+			}
+		}
+	}
+	return found
 }

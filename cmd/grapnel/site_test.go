@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/grapnel-dev/grapnel/bus/natsd"
 )
 
 // patience is how long anything may take that has to happen; it is long,
@@ -177,4 +179,23 @@ func (s *site) stop(d *daemon) {
 	code, err := d.exit()
 	require.NoError(s.t, err)
 	require.Zero(s.t, code, "%s", d)
+}
+
+// broker starts a nats-server of its own on deploy/nats, whose users' passwords
+// are secret-of-<user>, and returns its URL.
+func (s *site) broker() string {
+	s.t.Helper()
+	dir := s.path("nats")
+	require.NoError(s.t, os.CopyFS(dir, os.DirFS("../../deploy/nats")))
+	for _, r := range natsd.Roles() {
+		s.env = append(s.env, passwordVariable(r)+"=secret-of-"+string(r))
+	}
+	cmd := exec.Command(program("nats-server"), "-c", filepath.Join(dir, "grapnel.conf"), "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", dir)
+	cmd.Env = append(s.env, "GRAPNEL_NATS_STORE="+s.path("nats/store"))
+	d, err := launch(cmd)
+	require.NoError(s.t, err)
+	s.t.Cleanup(d.kill)
+	url := ""
+	require.True(s.t, poll(func() bool { url = clientURL(dir); return url != "" }), "%s", d)
+	return url
 }

@@ -161,22 +161,28 @@ func (s *stage) broker(ts *testscript.TestScript, args []string) {
 	s.env = append(s.env, "GRAPNEL_NATS_STORE=") // its value is what the script has
 	ts.Setenv("GRAPNEL_NATS_STORE", filepath.Join(dir, "store"))
 	d := s.launch(ts, "nats-server", "-c", filepath.Join(dir, "grapnel.conf"), "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", dir)
-	var ports struct {
-		NATS []string `json:"nats"`
-	}
-	listens := func() bool {
-		files, _ := filepath.Glob(filepath.Join(dir, "*.ports"))
-		if len(files) != 1 {
-			return false
-		}
-		b, err := os.ReadFile(files[0])
-		return err == nil && json.Unmarshal(b, &ports) == nil && len(ports.NATS) > 0
-	}
-	if !poll(listens) {
+	url := ""
+	if !poll(func() bool { url = clientURL(dir); return url != "" }) {
 		ts.Fatalf("nats-server does not listen: %s", d)
 	}
 	// The bus is to be the last that was started.
-	ts.Setenv("NATS_URL", ports.NATS[0])
+	ts.Setenv("NATS_URL", url)
+}
+
+// clientURL is where a nats-server listens that writes its ports to dir, or "".
+func clientURL(dir string) string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.ports"))
+	if len(files) != 1 {
+		return ""
+	}
+	var ports struct {
+		NATS []string `json:"nats"`
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil || json.Unmarshal(b, &ports) != nil || len(ports.NATS) == 0 {
+		return ""
+	}
+	return ports.NATS[0]
 }
 
 // tailed repeats a command until `grapnel tail`, which ends by itself after
