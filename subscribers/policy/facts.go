@@ -365,6 +365,12 @@ func (f *facts) values(v any, op place.Op, depth int) {
 }
 
 func pathKey(k string) bool {
+	switch k {
+	case "file_path":
+		return true
+	case "command", "content", "old_string", "new_string", "description", "pattern":
+		return false
+	}
 	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(k)) {
 	case "path", "paths", "file", "files", "filepath", "filepaths", "absolutepath", "relativepath", "relativeworkspacepath", "targetfile", "notebookpath",
 		"filename", "dirpath", "directorypath", "searchpath", "searchdirectory", "oldpath", "newpath", "source", "destination", "uri", "filekey", "targetpath":

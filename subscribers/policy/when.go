@@ -63,4 +63,10 @@ func CompileWhen(expr string) (func(hook.Event) (bool, error), error) {
 	return w.Compile(expr)
 }
 
-func timeOver(limit time.Duration) error { return fmt.Errorf("the time limit of %s is over", limit) }
+// timeOver is the error of a time limit, made for every event and seldom read.
+type timeOver time.Duration
+
+// Error implements error.
+func (t timeOver) Error() string {
+	return fmt.Sprintf("the time limit of %s is over", time.Duration(t))
+}

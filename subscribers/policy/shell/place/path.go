@@ -45,6 +45,8 @@ type Path struct {
 	real     string
 	expanded *expansion
 	known    []membership
+
+	absSpot, realSpot *spot
 }
 
 // membership remembers whether a path is in a set: several rules ask.

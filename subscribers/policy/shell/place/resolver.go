@@ -39,6 +39,10 @@ type Resolver struct {
 	failed  []*Path           // became unknown
 
 	workspace, home, temp, protected []string
+
+	lowHome   string // the home directory in lower case, as it was given
+	cleanHome string // the same, clean
+	homeDepth int    // its components
 }
 
 // NewResolver returns a resolver for the given places.
@@ -51,6 +55,11 @@ func NewResolver(roots Roots) *Resolver {
 	}
 	if !absolute(r.roots.Home) || path.Clean(r.roots.Home) == "/" {
 		r.roots.Home = ""
+	}
+	if r.roots.Home != "" {
+		r.lowHome = strings.ToLower(r.roots.Home)
+		r.cleanHome = path.Clean(r.lowHome)
+		r.homeDepth = len(split(r.lowHome))
 	}
 	return r
 }
@@ -110,7 +119,7 @@ func (r *Resolver) Failed() int { return len(r.failed) }
 // Retract makes the paths that failed after the first n as they were before.
 func (r *Resolver) Retract(n int) {
 	for _, p := range r.failed[n:] {
-		p.Unknown, p.known, p.expanded = false, nil, nil
+		p.Unknown, p.known, p.expanded, p.realSpot = false, nil, nil, nil
 	}
 	r.failed = r.failed[:n]
 }

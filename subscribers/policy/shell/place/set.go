@@ -12,10 +12,19 @@ type Set struct {
 }
 
 type pattern struct {
-	home     bool     // relative to the home directory
-	anchored bool     // from the root
-	comps    []string // lower case; "**" is any number
+	home     bool // relative to the home directory
+	anchored bool // from the root
+	comps    []part
+	fixed    string // the leading components without wildcards, joined
 }
+
+// part is one component of a pattern.
+type part struct {
+	text string // lower case; "**" is any number
+	wild bool   // holds wildcards
+}
+
+const wildcards = "*?[\\"
 
 // NewSet compiles patterns.
 func NewSet(patterns []string) (*Set, error) {
@@ -52,7 +61,13 @@ func compile(text string) (pattern, error) {
 		if c == "." || c == ".." {
 			return p, fmt.Errorf("it must not contain %q", c)
 		}
-		p.comps = append(p.comps, c)
+		p.comps = append(p.comps, part{text: c, wild: strings.ContainsAny(c, wildcards)})
+	}
+	for _, c := range p.comps {
+		if strings.ContainsAny(c.text, "*?[") {
+			break
+		}
+		p.fixed = path.Join(p.fixed, c.text)
 	}
 	if strings.Count(body, "**") > 2 {
 		return p, fmt.Errorf("it may hold ** at most twice")
@@ -78,7 +93,7 @@ func (s *Set) Has(p *Path) bool {
 	if p.Glob {
 		has = s.hasGlob(p)
 	} else {
-		has = s.match(p.Abs, p.resolver) || p.Real() != p.Abs && s.match(p.Real(), p.resolver)
+		has = s.hasSpot(p)
 	}
 	p.known = append(p.known, membership{s, has})
 	return has
@@ -90,41 +105,64 @@ func (s *Set) Covered(p *Path) bool {
 	if p.Unknown || !p.Recursive && p.Op != Delete {
 		return false
 	}
-	for i := range s.in {
-		if !s.in[i].anchored {
-			continue
+	abs, real := p.spots()
+	both := [2]string{abs.lower, real.lower}
+	for i, at := range both {
+		if whole := wholeDir(at); p.Glob && whole != "" {
+			both[i] = whole
 		}
-		root := s.in[i].root(p.resolver)
-		for _, at := range []string{strings.ToLower(p.Abs), strings.ToLower(p.Real())} {
-			if whole := wholeDir(at); p.Glob && whole != "" {
-				at = whole
-			}
-			if root != at && below(root, at) {
-				return true
-			}
+	}
+	for i := range s.in {
+		if s.in[i].anchored && (s.in[i].beneath(both[0], p.resolver) || both[1] != both[0] && s.in[i].beneath(both[1], p.resolver)) {
+			return true
 		}
 	}
 	return false
 }
 
-// root is the fixed leading part of an anchored pattern.
-func (p *pattern) root(r *Resolver) string {
-	root := "/"
+// beneath reports whether the fixed leading part of an anchored pattern leads
+// below a directory.
+func (p *pattern) beneath(dir string, r *Resolver) bool {
+	top := "" // without the slash after it
 	if p.home {
-		root = strings.ToLower(r.roots.Home)
-	}
-	for _, c := range p.comps {
-		if strings.ContainsAny(c, "*?[") {
-			break
+		if top = r.cleanHome; top == "" {
+			return false
 		}
-		root = path.Join(root, c)
 	}
-	return root
+	switch {
+	case dir == "" || p.fixed == "" && dir == top:
+		return false
+	case len(dir) <= len(top):
+		return below(top, dir)
+	case dir == "/":
+		return p.fixed != "" // top is empty
+	case !strings.HasPrefix(dir, top) || dir[len(top)] != '/':
+		return false
+	}
+	rest := dir[len(top)+1:]
+	return rest != p.fixed && below(p.fixed, rest)
 }
 
-func (s *Set) match(abs string, r *Resolver) bool {
-	abs = strings.ToLower(abs)
-	return anyMatch(s.in, abs, r, false) && !anyMatch(s.out, abs, r, false)
+// hasSpot is Has for a path that is no glob.
+func (s *Set) hasSpot(p *Path) bool {
+	if p.absSpot == nil {
+		at := newSpot(p.Abs)
+		p.absSpot = &at
+	}
+	if s.match(p.absSpot, p.resolver) {
+		return true
+	}
+	abs, real := p.spots()
+	return abs != real && s.match(real, p.resolver)
+}
+
+func (s *Set) match(at *spot, r *Resolver) bool {
+	return anyMatch(s.in, at, r, false) && !anyMatch(s.out, at, r, false)
+}
+
+func (s *Set) matchText(p string, r *Resolver) bool {
+	at := newSpot(p)
+	return s.match(&at, r)
 }
 
 func (s *Set) hasGlob(p *Path) bool {
@@ -138,7 +176,7 @@ func (s *Set) hasGlob(p *Path) bool {
 	}
 	found := p.expand()
 	for _, real := range found.elsewhere {
-		if s.match(real, p.resolver) {
+		if s.matchText(real, p.resolver) {
 			return true
 		}
 	}
@@ -147,7 +185,7 @@ func (s *Set) hasGlob(p *Path) bool {
 		return false
 	}
 	for _, name := range found.names {
-		if s.match(name, p.resolver) {
+		if s.matchText(name, p.resolver) {
 			return true
 		}
 	}
@@ -163,45 +201,32 @@ func (s *Set) near(p *Path, anchored bool) bool {
 			some = append(some, in)
 		}
 	}
-	abs, real := strings.ToLower(p.Abs), strings.ToLower(p.Real())
-	return anyMatch(some, abs, p.resolver, true) || real != abs && anyMatch(some, real, p.resolver, true)
+	abs, real := p.spots()
+	return anyMatch(some, abs, p.resolver, true) || real.lower != abs.lower && anyMatch(some, real, p.resolver, true)
 }
 
-func anyMatch(patterns []pattern, abs string, r *Resolver, glob bool) bool {
-	var comps []string
+// anyMatch reports whether one of the patterns matches; glob says that the spot
+// may itself hold glob characters.
+func anyMatch(patterns []pattern, at *spot, r *Resolver, glob bool) bool {
+	inHome := r.lowHome != "" && below(at.lower, r.lowHome)
 	for i := range patterns {
 		p := &patterns[i]
-		rest := abs
-		if p.home {
-			home := strings.ToLower(r.roots.Home)
-			if home == "" {
-				continue
+		switch {
+		case p.home && r.lowHome == "":
+		case p.home && inHome, p.home && glob && globCovers(strings.Join(firstN(at.comps, r.homeDepth), "/"), r.lowHome):
+			if matchBelow(p.comps, at.comps[min(r.homeDepth, len(at.comps)):], glob) {
+				return true
 			}
-			if !below(abs, home) {
-				if !glob || !globCovers(strings.Join(firstN(split(abs), len(split(home))), "/"), home) {
-					continue
+		case p.home:
+		case p.anchored:
+			if matchBelow(p.comps, at.comps, glob) {
+				return true
+			}
+		default:
+			for from := range at.comps {
+				if matchBelow(p.comps, at.comps[from:], glob) {
+					return true
 				}
-				rest = "/" + strings.Join(split(abs)[min(len(split(home)), len(split(abs))):], "/")
-			} else {
-				rest = abs[len(home):]
-			}
-			if matchBelow(p.comps, split(rest), glob) {
-				return true
-			}
-			continue
-		}
-		if comps == nil {
-			comps = split(abs)
-		}
-		if p.anchored {
-			if matchBelow(p.comps, comps, glob) {
-				return true
-			}
-			continue
-		}
-		for at := range comps {
-			if matchBelow(p.comps, comps[at:], glob) {
-				return true
 			}
 		}
 	}
@@ -212,11 +237,11 @@ func firstN(s []string, n int) []string { return s[:min(n, len(s))] }
 
 // matchBelow matches a pattern against the components of a path, or of a
 // directory above it.
-func matchBelow(pattern, comps []string, glob bool) bool {
+func matchBelow(pattern []part, comps []string, glob bool) bool {
 	if len(pattern) == 0 {
 		return true
 	}
-	if pattern[0] == "**" {
+	if pattern[0].text == "**" {
 		for i := 0; i <= len(comps); i++ {
 			if len(pattern) == 1 {
 				return len(comps) > 0
@@ -233,11 +258,13 @@ func matchBelow(pattern, comps []string, glob bool) bool {
 	if glob && comps[0] == "**" {
 		return true
 	}
-	if glob && strings.ContainsAny(comps[0], "*?[") {
-		if !overlap(pattern[0], comps[0]) {
+	switch {
+	case glob && strings.ContainsAny(comps[0], "*?["):
+		if !overlap(pattern[0].text, comps[0]) {
 			return false
 		}
-	} else if !component(pattern[0], comps[0]) {
+	case pattern[0].text == comps[0]:
+	case !pattern[0].wild || !component(pattern[0].text, comps[0]):
 		return false
 	}
 	return matchBelow(pattern[1:], comps[1:], glob)
@@ -248,7 +275,7 @@ func component(pattern, name string) bool {
 	if pattern == name {
 		return true
 	}
-	if !strings.ContainsAny(pattern, "*?[\\") {
+	if !strings.ContainsAny(pattern, wildcards) {
 		return false
 	}
 	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, "[.") {
@@ -311,10 +338,6 @@ func wild(p string) string {
 		b.WriteByte(p[i])
 	}
 	return b.String()
-}
-
-func split(p string) []string {
-	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
 func staticDir(glob string) string {
