@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/grapnel-dev/grapnel/internal/filelock"
 )
 
 // ErrLocked means that another process runs on the state directory.
@@ -20,10 +22,10 @@ func acquire(path string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f); err != nil {
+	if taken, err := filelock.Try(f); !taken {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		_ = f.Close()
-		if errors.Is(err, errBusy) {
+		if err == nil {
 			return nil, fmt.Errorf("%w: %s is held by process %s; stop it with `grapnel down`, or use another --state", ErrLocked, path, strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -41,5 +43,3 @@ func acquire(path string) (*lock, error) {
 // release gives the lock up. The file stays: removing it would let two
 // processes lock two different files under one name.
 func (l *lock) release() { _ = l.file.Close() }
-
-var errBusy = errors.New("busy")

@@ -27,6 +27,7 @@ var floors = []struct {
 	{"bus/...", 30, "the bus and its embedded server"},
 	{"schemas", 10, "descriptions, known by all"},
 	{"internal/strictjson", 15, "reads what others wrote"},
+	{"internal/filelock", 15, "locks files for whoever keeps state"},
 	{"internal/redact", 15, "takes secrets out of what is stored"},
 	{"internal/archtest", 0, "these rules"},
 	{"deploy/...", 0, "configuration and its tests"},

@@ -75,15 +75,16 @@ func bounds(b []byte, limit int) error {
 	if len(bytes.TrimLeft(b, " \t\r\n")) == 0 {
 		return ErrEmpty
 	}
-	if tooDeep(b) {
+	if DeeperThan(b, MaxDepth) {
 		return fmt.Errorf("%w: more than %d levels", ErrTooDeep, MaxDepth)
 	}
 	return nil
 }
 
-// tooDeep counts brackets outside strings. It runs before the parser so that
-// depth costs no memory.
-func tooDeep(b []byte) bool {
+// DeeperThan reports whether arrays and objects nest more than limit levels. It
+// counts brackets outside strings, before any parser, so that depth costs no
+// memory; b need not be well formed.
+func DeeperThan(b []byte, limit int) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
@@ -93,7 +94,7 @@ func tooDeep(b []byte) bool {
 			inString = !inString
 		case inString:
 		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
+			if depth++; depth > limit {
 				return true
 			}
 		case c == '}' || c == ']':

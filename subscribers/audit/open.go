@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/grapnel-dev/grapnel/internal/filelock"
 )
 
 // Open opens the log in dir for writing, and makes it when there is none. What
@@ -73,7 +75,7 @@ func Open(dir string, key *Key, o *Options) (*Log, error) {
 // is a writer, which is no reason to give up.
 func (l *Log) takeLock() error {
 	for range 10 {
-		if taken, err := tryLock(l.lock); taken || err != nil {
+		if taken, err := filelock.Try(l.lock); taken || err != nil {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)

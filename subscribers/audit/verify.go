@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/grapnel-dev/grapnel/internal/filelock"
 )
 
 // VerifyOptions tune [Verify]. The zero value is fine.
@@ -192,7 +194,7 @@ func isLive(dir string) bool {
 		return false
 	}
 	defer f.Close()
-	taken, err := tryLock(f)
+	taken, err := filelock.Try(f)
 	return err == nil && !taken
 }
 

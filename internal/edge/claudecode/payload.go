@@ -30,7 +30,7 @@ func parse(stdin []byte, limit int) (f *fields, payload []byte, err error) {
 	if payload[0] != '{' {
 		return nil, nil, bad("it is not a JSON object")
 	}
-	if deep(payload) {
+	if strictjson.DeeperThan(payload, maxDepth) {
 		return nil, nil, bad("it is nested more than %d levels deep", maxDepth)
 	}
 	f = &fields{}
@@ -42,26 +42,6 @@ func parse(stdin []byte, limit int) (f *fields, payload []byte, err error) {
 
 // maxDepth leaves room for the levels that the event puts around the payload.
 const maxDepth = strictjson.MaxDepth - 4
-
-func deep(b []byte) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
 
 func (f *fields) has(key string) bool { return f.raws[key] != nil }
 

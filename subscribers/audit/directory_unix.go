@@ -1,0 +1,17 @@
+//go:build unix
+
+package audit
+
+import (
+	"errors"
+	"os"
+)
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
