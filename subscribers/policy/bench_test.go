@@ -29,6 +29,17 @@ func bash(command string) hook.Event {
 func BenchmarkDecide(b *testing.B) {
 	p, err := policy.Parse(policy.DefaultName, policy.Default(), &policy.Options{Home: "/home/dev"})
 	require.NoError(b, err)
+	benchmark(b, p)
+}
+
+// BenchmarkDecideWithCEL measures the same without shortcuts.
+func BenchmarkDecideWithCEL(b *testing.B) {
+	p, err := policy.Parse(policy.DefaultName, policy.Default(), &policy.Options{Home: "/home/dev"})
+	require.NoError(b, err)
+	benchmark(b, policy.WithoutShortcuts(p))
+}
+
+func benchmark(b *testing.B, p *policy.Policy) {
 	read := hook.Event{ID: "1", Source: "/host/claude-code", Name: hook.PreToolUse, Subject: "Read", Data: hook.Data{
 		CWD: "/home/dev/project", Workspace: "/home/dev/project",
 		Tool: &hook.Tool{Name: "Read", Kind: hook.KindFileRead, Input: json.RawMessage(`{"file_path":"/home/dev/project/main.go"}`)},

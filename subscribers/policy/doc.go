@@ -130,6 +130,22 @@
 // Those of CEL, with the string, list, set and binding extensions of cel-go,
 // and m.with({…}): the map m with these entries set.
 //
+// # Speed
+//
+// A condition that asks only what is in this list is answered without CEL, with
+// the same result in a fraction of the time; the policy that ships asks
+// nothing else:
+//
+//   - && || ! true false, exists and all over the lists above
+//   - their fields, and those of the variables, but not tool.input and hops
+//   - == != and "in" between texts, size() of a list held against a number
+//   - op, named, because, has_flag, under, in_set, covers_set, startsWith,
+//     endsWith, contains and matches, with arguments that are written out
+//
+// Any other word is left to CEL, which takes a microsecond or more for the
+// rule. Evaluation goes from left to right and stops where the result is known:
+// what is in the list and mostly false stands best on the left of an &&.
+//
 // # Loading
 //
 // [Decider] loads files and the policy that ships. At first start it refuses a

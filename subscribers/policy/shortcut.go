@@ -23,7 +23,7 @@ func sure(b bool) answer {
 }
 
 // shortcut answers a condition in Go: most rules are false of most events, and
-// to say so through CEL takes fifty times as long. It has to be exact, so it goes
+// to say so through CEL takes many times as long. It has to be exact, so it goes
 // the way that CEL goes, from left to right and no further, over what a rule is
 // likely to ask (see [shortcuts]). Where it meets anything else, or where CEL
 // could come near its cost limit, it is unsure, and CEL evaluates the condition.
