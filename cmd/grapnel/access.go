@@ -81,6 +81,10 @@ func (a *app) client(ctx context.Context, r natsd.Role) (*bus.Conn, error) {
 	o := access.options(r, "grapnel command line", log)
 	o.Timeout = 3 * time.Second
 	c, err := bus.Connect(ctx, o)
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		return nil, fail(exitUnreachable, fmt.Sprintf("it is overloaded or stopped: look at process %d and %s", access.PID, a.paths.daemonLog()),
+			fmt.Errorf("the bus on %s does not answer: %w", a.paths.state, err))
+	}
 	if err != nil {
 		return nil, unreachable(err)
 	}

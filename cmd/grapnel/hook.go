@@ -65,7 +65,7 @@ func runHook(ctx context.Context, args []string, s streams, getenv func(string) 
 	select {
 	case r = <-answer:
 	case <-ctx.Done():
-		r = hookwire.Alone(h.agent, h.event, "grapnel: no answer within "+budget.String()+"; see `grapnel status`")
+		r = hookwire.Alone(h.agent, h.event, "grapnel: no answer within "+budget.String()+"; is the daemon overloaded or stopped? See `grapnel status`")
 	}
 	_, _ = s.out.Write(r.Stdout)
 	_, _ = s.err.Write(r.Stderr)
@@ -134,21 +134,22 @@ func (h *hookCall) reach(ctx context.Context, r hookwire.Request) reached {
 	}
 	defer func() { _ = conn.Close() }()
 	if deadline, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(deadline)
+		// Later than the hook's own, which is the reason to give.
+		_ = conn.SetDeadline(deadline.Add(time.Second))
 	}
+	var answer hookwire.Response
 	frame, err := hookwire.AppendRequest(nil, r)
 	if err == nil {
 		_, err = conn.Write(frame)
 	}
-	if err != nil {
-		return reached{err: err}
+	if err == nil {
+		answer, err = hookwire.ReadResponse(conn)
 	}
-	answer, err := hookwire.ReadResponse(conn)
 	if err == nil && !hookwire.Usable(h.agent, h.event, answer) {
 		err = errors.New("the daemon's answer is not one that the agent would understand")
 	}
 	if err != nil {
-		// The daemon has taken the event and may have acted on it: the policy
+		// There is a daemon, and it may have acted on the event: the policy
 		// alone must not say anything looser now.
 		a := hookwire.Alone(h.agent, h.event, "grapnel: the daemon gave no answer: "+err.Error()+"; see `grapnel status`")
 		return reached{answered: &a}
