@@ -80,7 +80,9 @@ func TestMalformedInput(t *testing.T) {
 }
 
 // namesAnother says that a payload names PreToolUse whatever it is sent as.
-func namesAnother(input string) bool { return strings.Contains(input, `"hook_event_name":"PreToolUse"`) }
+func namesAnother(input string) bool {
+	return strings.Contains(input, `"hook_event_name":"PreToolUse"`)
+}
 
 // TestNamesOfEveryKind: no name of a tool breaks anything, gets past the
 // policy, or reaches another subject than its own.

@@ -154,7 +154,7 @@ func TestListensNowhere(t *testing.T) {
 func TestBrokerThatCaptures(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	address := s.broker()
+	address, _ := s.broker()
 	c, err := nats.Connect(address, nats.UserInfo("gateway", "secret-of-gateway"))
 	require.NoError(t, err)
 	t.Cleanup(c.Close)

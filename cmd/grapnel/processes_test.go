@@ -55,8 +55,8 @@ func processes(place string) []survivor {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if stat, err := os.ReadFile(dir + "/stat"); err != nil || bytes.Contains(stat, []byte(") Z ")) {
-			continue // gone, or dead and not yet waited for
+		if dead(pid) {
+			continue
 		}
 		environment, _ := os.ReadFile(dir + "/environ")
 		command, _ := os.ReadFile(dir + "/cmdline")
@@ -99,4 +99,13 @@ func listening(t testing.TB, pid int) []string {
 		}
 	}
 	return found
+}
+
+// dead says that a process is gone, or has not been waited for yet.
+func dead(pid int) bool {
+	if runtime.GOOS != "linux" {
+		return syscall.Kill(pid, 0) != nil
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }

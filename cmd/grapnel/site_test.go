@@ -183,7 +183,7 @@ func (s *site) stop(d *daemon) {
 
 // broker starts a nats-server of its own on deploy/nats, whose users' passwords
 // are secret-of-<user>, and returns its URL.
-func (s *site) broker() string {
+func (s *site) broker() (string, *daemon) {
 	s.t.Helper()
 	dir := s.path("nats")
 	require.NoError(s.t, os.CopyFS(dir, os.DirFS("../../deploy/nats")))
@@ -197,5 +197,18 @@ func (s *site) broker() string {
 	s.t.Cleanup(d.kill)
 	url := ""
 	require.True(s.t, poll(func() bool { url = clientURL(dir); return url != "" }), "%s", d)
-	return url
+	return url, d
+}
+
+// running is the process that says that it is the daemon.
+func (s *site) running() int {
+	s.t.Helper()
+	text, err := os.ReadFile(s.state("access.json"))
+	require.NoError(s.t, err)
+	var a struct {
+		PID int `json:"pid"`
+	}
+	require.NoError(s.t, json.Unmarshal(text, &a))
+	require.Positive(s.t, a.PID)
+	return a.PID
 }
