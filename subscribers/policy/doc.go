@@ -144,7 +144,8 @@
 //
 // Any other word is left to CEL, which takes a microsecond or more for the
 // rule. Evaluation goes from left to right and stops where the result is known:
-// what is in the list and mostly false stands best on the left of an &&.
+// what is in the list and mostly false stands best on the left of an &&. CEL also
+// takes over where a text is very long or a list has hundreds of members.
 //
 // # Loading
 //

@@ -268,3 +268,25 @@ func TestShortcutsLeaveNoTrace(t *testing.T) {
 	assert.Equal(t, hook.Deny, decide(t, policy.WithoutShortcuts(p), ev).Effect)
 	assert.Equal(t, hook.Deny, decide(t, p, ev).Effect)
 }
+
+// A name means the innermost variable, whatever it hides.
+func TestShortcutsKnowTheirNames(t *testing.T) {
+	t.Parallel()
+	ev := bash("rm a; cat b")
+	for when, want := range map[string]bool{
+		`shell.commands.exists(x, x.name == "rm" && shell.commands.exists(x, x.name == "cat"))`:                  true,
+		`shell.commands.exists(x, x.name == "cat" && x.args.exists(x, x == "a"))`:                                false,
+		`shell.commands.exists(x, x.name == "rm" && x.args.exists(x, x == "a"))`:                                 true,
+		`shell.commands.exists(shell, shell.name == "cat" && shell.args.exists(event, event == "b"))`:            true,
+		`paths.exists(paths, paths.base == "a") && shell.commands.exists(paths, paths.paths.size() == 1)`:        true,
+		`shell.commands.all(x, x.paths.all(y, x.args.exists(z, z == y.raw && x.name != "rm")))`:                  false,
+		`shell.commands.all(x, x.name == "cat" || x.paths.all(y, x.args.exists(z, z == y.raw && x.name != z)))`:  true,
+		`shell.commands.exists(x, shell.commands.exists(y, x.name == "rm" && y.name == "cat" && y.name != "x"))`: true,
+	} {
+		p := parse(t, "rules: [{name: a, effect: deny, reason: x, when: '"+when+"'}]")
+		answered, _ := exact(t, p, ev)
+		assert.Equal(t, 1, answered, when)
+		same(t, p, ev, when)
+		assert.Equal(t, want, decide(t, p, ev).Effect == hook.Deny, when)
+	}
+}
