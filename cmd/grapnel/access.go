@@ -74,11 +74,8 @@ func (a *app) client(ctx context.Context, r natsd.Role) (*bus.Conn, error) {
 	if err := strictjson.Unmarshal(text, &access, 1<<20); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.paths.access(), err)
 	}
-	log, err := a.logger(a.err)
-	if err != nil {
-		return nil, err
-	}
-	o := access.options(r, "grapnel command line", log)
+	// What goes wrong is returned to whoever asked; no log beside it.
+	o := access.options(r, "grapnel command line", slog.New(slog.DiscardHandler))
 	o.Timeout = 3 * time.Second
 	c, err := bus.Connect(ctx, o)
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {

@@ -112,7 +112,8 @@ func (a *app) downCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "down", Short: "Stop the bus, after what is under way", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.ask(c.Context(), verbDown, nil, nil); err != nil {
+			// The answer may get lost in the end that was asked for.
+			if err := a.ask(c.Context(), verbDown, nil, nil); err != nil && !errors.Is(err, bus.ErrDisconnected) {
 				return err
 			}
 			if err := a.awaitGone(c.Context(), 20*time.Second); err != nil {
