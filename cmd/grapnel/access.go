@@ -49,13 +49,24 @@ func (a access) options(r natsd.Role, name string, log *slog.Logger) bus.Connect
 	return o
 }
 
-func (a access) write(p paths) error {
+func (a *access) write(p paths) error {
 	a.PID, a.Started, a.Version, a.Hooks = os.Getpid(), time.Now().UTC(), version(), p.socket
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return err
 	}
 	return writePrivate(p.access(), append(text, '\n'))
+}
+
+// remove takes the file away, unless another daemon has written its own since:
+// this one has given up the lock by now.
+func (a *access) remove(p paths) {
+	text, err := os.ReadFile(p.access())
+	var there access
+	if err != nil || a.PID == 0 || json.Unmarshal(text, &there) != nil || there.PID != a.PID {
+		return
+	}
+	_ = os.Remove(p.access()) // a file of a dead daemon is in nobody's way
 }
 
 // client connects to the bus that runs on this state directory.

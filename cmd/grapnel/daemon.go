@@ -58,6 +58,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			d.stop()
+			d.access.remove(d.paths)
 		}
 	}()
 	if d.config, err = loadConfig(d.paths); err != nil {
@@ -71,14 +72,16 @@ func (d *daemon) start(ctx context.Context) (err error) {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		d.openBroker, d.openJournal, d.openHooks, d.openGateway, d.openDeciders, d.openControl, d.openEdge,
+		d.openBroker, d.openJournal, d.openHooks, d.openGateway, d.openDeciders, d.openControl,
+		// Whoever has an answer from the hook socket can ask for the status.
+		func(context.Context) error { return d.access.write(d.paths) }, d.openEdge,
 	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	d.saveBundleLater()
-	return d.access.write(d.paths)
+	return nil
 }
 
 // wait returns when ctx ends, somebody asks for `down`, or a part of the

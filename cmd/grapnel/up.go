@@ -82,7 +82,7 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 	d.once.Do(func() { close(d.down) })
 	<-watching
 	d.stop()
-	_ = os.Remove(d.paths.access())
+	d.access.remove(d.paths)
 	if err != nil {
 		return err
 	}
