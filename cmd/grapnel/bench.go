@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,18 @@ func (a *app) benchCommand() *cobra.Command {
 		Long: "Measure here and now, on a bus of its own in a temporary directory, each thing\ninterleaved with what it is compared to, so that the ratio holds whatever else\nthe machine does.",
 	}
 	c.AddCommand(a.benchHookCommand(), a.benchGatherCommand(), a.benchPublishCommand(), a.benchAuditCommand())
+	for _, sub := range c.Commands() {
+		sub.PreRunE = atLeastOnce
+	}
 	return c
+}
+
+// atLeastOnce refuses to measure nothing.
+func atLeastOnce(c *cobra.Command, _ []string) error {
+	if n, err := strconv.Atoi(c.Flags().ShorthandLookup("n").Value.String()); err != nil || n < 1 {
+		return fail(exitUsage, "give -n a number of 1 or more", errors.New("there is nothing to measure"))
+	}
+	return nil
 }
 
 // measuring says on a terminal what is going on, since it takes a while.
