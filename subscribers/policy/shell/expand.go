@@ -164,7 +164,7 @@ func (a *analyzer) printed(sc *scope, fields []field) (string, bool) {
 		var b strings.Builder
 		args := words[2:]
 		for range maxFields {
-			text, used, err := expand.Format(nil, format, args)
+			text, used, err := expand.Format(new(expand.Config), format, args) // nil is one for all, see ansiC
 			if err != nil {
 				return "", false
 			}

@@ -82,7 +82,9 @@ func unescapeQuoted(s string) string {
 
 // ansiC decodes $'…'.
 func ansiC(s string) string {
-	text, _, err := expand.Format(nil, s, nil)
+	// Without a configuration of its own the library takes one that all
+	// callers share, and writes to it.
+	text, _, err := expand.Format(new(expand.Config), s, nil)
 	if err != nil {
 		return s
 	}
