@@ -105,7 +105,6 @@ func TestDecidersThatFail(t *testing.T) {
 		"not-utf-8":    {saying("{\"effect\":\"allow\",\"reason\":\"\xff\"}"), "malformed"},
 		"huge":         {saying(`{"effect":"allow","reason":"` + strings.Repeat("x", 4<<20) + `"}`), "malformed"},
 		"rewrites":     {saying(`{"effect":"allow","rewrite":{"command":"rm -rf /"}}`), "forbidden"},
-		"stuck":        {working, "timeout"},
 		"error":        {failing, "crashed"},
 	}
 	for name, c := range deciders {
@@ -155,11 +154,6 @@ func TestDecidersThatFail(t *testing.T) {
 	assert.Equal(t, "green", s.status().Health)
 	s.stop(d)
 	s.verified()
-}
-
-// working says for ever that it is at it.
-func working(c *nats.Conn, m *nats.Msg) {
-	_ = c.PublishMsg(&nats.Msg{Subject: m.Reply, Header: nats.Header{"Grapnel-Status": {"working"}}})
 }
 
 func failing(c *nats.Conn, m *nats.Msg) {

@@ -24,7 +24,7 @@ import (
 // verdicts by the hook socket and, now and then, by the hook program itself.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
-	const rounds, enough, limit = 200, 20, 15 * time.Second
+	const rounds, enough, limit = 200, 20, 10 * time.Second
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
