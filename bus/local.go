@@ -59,11 +59,6 @@ func (g *Gateway) begin(e *hook.Event) (end func(), err error) {
 	if !g.conn.nc.IsConnected() {
 		return nil, ErrDisconnected
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.running {
-		return nil, ErrNoGateway
-	}
 	// What could not travel is not decided on either.
 	_, body, err := cloudevent.Encode(*e)
 	if err != nil {
@@ -78,11 +73,25 @@ func (g *Gateway) begin(e *hook.Event) (end func(), err error) {
 		g.stats.overloaded.Add(1)
 		return nil, errOverloaded
 	}
-	g.work.Add(1)
+	if !g.enter() {
+		<-g.slots
+		return nil, ErrNoGateway
+	}
 	return func() {
 		<-g.slots
 		g.work.Done()
 	}, nil
+}
+
+// enter counts one more piece of work, unless Run has not begun or has ended:
+// it waits for what was counted before.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		g.work.Add(1)
+	}
+	return g.running
 }
 
 // local asks a decider in this process.
