@@ -290,6 +290,44 @@ func TestBrokerGoesAwayDuringARequest(t *testing.T) {
 	assert.ErrorIs(t, <-failed, bus.ErrDisconnected, "the wait ends with the broker, not at the deadline")
 }
 
+func TestWatchEndsWithTheBus(t *testing.T) {
+	t.Parallel()
+	server, err := natsd.Start(t.Context(), t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	connect := func(r natsd.Role) *bus.Conn {
+		c, err := server.Connect(t.Context(), r, bus.ConnectOptions{Name: "test"})
+		require.NoError(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
+	control := connect(natsd.Gateway)
+	roster, err := bus.OpenRoster(t.Context(), control, nil)
+	require.NoError(t, err)
+	t.Cleanup(roster.Close)
+	g, err := bus.NewGateway(control, roster, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { assert.NoError(t, g.Run(ctx)) })
+	t.Cleanup(running.Wait)
+	t.Cleanup(cancel)
+	<-g.Ready()
+	watch, err := connect(natsd.Watcher).Watch(t.Context(), hook.Pattern{})
+	require.NoError(t, err)
+	watching := make(chan error, 1)
+	go func() {
+		for _, err := range watch {
+			watching <- err
+		}
+		close(watching)
+	}()
+	server.Close()
+	assert.ErrorIs(t, <-watching, bus.ErrDisconnected, "a watcher is told and does not wait for ever")
+	_, more := <-watching
+	assert.False(t, more, "and that is the end")
+}
+
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	b := bustest.Start(t, nil, &bus.GatewayOptions{Concurrency: 1})

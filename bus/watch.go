@@ -102,6 +102,22 @@ func (c *Conn) Watch(ctx context.Context, pattern hook.Pattern) (iter.Seq2[Obser
 	}
 	return func(yield func(Observation, error) bool) {
 		defer func() { _ = sub.Unsubscribe() }()
+		// A broken connection is not waited for: what happened meanwhile would
+		// be missing without a word.
+		failed, stop := c.failures()
+		defer stop()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		broken := make(chan struct{})
+		defer func() { cancel(nil); <-broken }()
+		go func() {
+			defer close(broken)
+			select {
+			case err := <-failed:
+				cancel(err)
+			case <-ctx.Done():
+			}
+		}()
 		said := time.Now()
 		for {
 			if time.Since(said) >= aliveEvery {
@@ -109,6 +125,10 @@ func (c *Conn) Watch(ctx context.Context, pattern hook.Pattern) (iter.Seq2[Obser
 				_ = c.nc.Publish(aliveSubject, nil) // a broken connection shows below
 			}
 			m, err := nextWithin(ctx, sub, aliveEvery)
+			if cause := context.Cause(ctx); errors.Is(cause, ErrDisconnected) || errors.Is(cause, ErrForbidden) {
+				yield(Observation{}, fmt.Errorf("watch: %w", cause))
+				return
+			}
 			if ctx.Err() != nil {
 				return
 			}
