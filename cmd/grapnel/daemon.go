@@ -68,6 +68,12 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.paths.state, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
+	if err := makePrivate(d.paths.state); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	if len(d.paths.socket) > maxSocketPath {
+		return fail(exitUsage, "give a shorter one with --socket or XDG_RUNTIME_DIR", fmt.Errorf("the path of the hook socket %s has %d bytes, and systems take %d", d.paths.socket, len(d.paths.socket), maxSocketPath))
+	}
 	if err := d.openPolicy(ctx); err != nil {
 		return err
 	}

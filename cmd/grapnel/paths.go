@@ -64,6 +64,10 @@ func (p *paths) resolve(getenv func(string) string) error {
 	return nil
 }
 
+// maxSocketPath is how long the path of a unix socket may be on every system,
+// less what is appended while the hook socket is made.
+const maxSocketPath = 103 - len(".new")
+
 // busSocket is where the command line reaches the embedded broker.
 func (p paths) busSocket() string { return filepath.Join(filepath.Dir(p.socket), "nats.sock") }
 

@@ -76,6 +76,9 @@ func bundleKey(p paths) (ed25519.PrivateKey, error) {
 
 // bundledPolicy is the policy of the last daemon.
 func bundledPolicy(p paths) (*policy.Policy, error) {
+	if err := makePrivate(p.state); err != nil {
+		return nil, err
+	}
 	key, err := bundleKey(p)
 	if err != nil {
 		return nil, err
