@@ -198,3 +198,23 @@ func TestTwoAnswers(t *testing.T) {
 	s.stop(d)
 	s.verified()
 }
+
+// TestStopsAreNotBlockedForEver: who never lets an agent stop is overruled.
+func TestStopsAreNotBlockedForEver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	d := s.up()
+	s.decider("never", saying(`{"effect":"deny","reason":"go on"}`))
+	s.grapnel("roster", "set", "never", "--filter", "stop")
+	stop := `{"session_id":"s","hook_event_name":"Stop","cwd":"/tmp","prompt_id":"turn","stop_hook_active":true}`
+	for range 2 {
+		r := s.hook(ways[0], "Stop", stop)
+		oneDocument(t, r)
+		assert.True(t, told("Stop", r).Continued, "%s", r)
+	}
+	passed(t, "Stop", s.hook(ways[0], "Stop", stop))
+	found := s.records("--event", "stop")
+	require.Len(t, found, 3)
+	assert.Equal(t, []string{"abstain", "deny", "deny"}, []string{found[0].Effect, found[1].Effect, found[2].Effect}, "the newest first")
+	s.stop(d)
+}

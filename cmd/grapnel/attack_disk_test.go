@@ -85,3 +85,22 @@ func TestAuditLogRemoved(t *testing.T) {
 		})
 	}
 }
+
+// TestRecordThatIsNotRequired: whoever says that work goes on without a record
+// has it so, and the health is red all the same.
+func TestRecordThatIsNotRequired(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"warn", "ignore"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.configure("audit: {on_failure: " + mode + "}\n")
+			d := s.up()
+			require.NoError(t, os.RemoveAll(s.state("audit")))
+			passed(t, "PreToolUse", s.hook(ways[0], "PreToolUse", bash("ls")))
+			denied(t, "PreToolUse", s.hook(ways[0], "PreToolUse", bash("rm -rf /")), "delete")
+			assert.Equal(t, "red", s.status().Health)
+			s.stop(d)
+		})
+	}
+}
