@@ -125,10 +125,11 @@ func (h *hookCall) reach(ctx context.Context, r hookwire.Request) reached {
 	}
 	conn, err := dialFirst(sockets)
 	if err != nil {
-		if err := h.startDaemon(); err != nil {
+		started, err := h.startDaemon()
+		if err != nil {
 			return reached{err: err}
 		}
-		if conn, err = h.await(ctx, sockets); err != nil {
+		if conn, err = h.await(ctx, sockets, started); err != nil {
 			return reached{err: err}
 		}
 	}
@@ -171,25 +172,26 @@ func dialFirst(sockets []string) (net.Conn, error) {
 	return nil, first
 }
 
-// startDaemon starts `grapnel up` in the background.
-func (h *hookCall) startDaemon() error {
+// startDaemon starts `grapnel up` in the background. The channel gets the exit
+// code if it ends while this process lives.
+func (h *hookCall) startDaemon() (<-chan exitCode, error) {
 	c, err := loadConfig(h.paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Start != nil && !*c.Start {
-		return errors.New("no daemon runs, and start_daemon is false")
+		return nil, errors.New("no daemon runs, and start_daemon is false")
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(h.paths.state, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	log, err := os.OpenFile(h.paths.daemonLog(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(self, "up", "--config-optional", "--state", h.paths.state, "--config", h.paths.config, "--socket", h.paths.socket)
@@ -198,9 +200,14 @@ func (h *hookCall) startDaemon() error {
 	cmd.Stdout, cmd.Stderr = log, log
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the daemon: %w", err)
+		return nil, fmt.Errorf("start the daemon: %w", err)
 	}
-	return cmd.Process.Release()
+	ended := make(chan exitCode, 1)
+	go func() {
+		_ = cmd.Wait() // the state says how it ended
+		ended <- exitCode(cmd.ProcessState.ExitCode())
+	}()
+	return ended, nil
 }
 
 // daemonEnvironment is not the agent's: that holds the agent's tokens, and a
@@ -228,8 +235,9 @@ func (h *hookCall) daemonEnvironment() []string {
 }
 
 // await waits for the hook socket of a daemon that is starting. Two hooks may
-// have started one each; the state directory's lock lets one live.
-func (h *hookCall) await(ctx context.Context, sockets []string) (net.Conn, error) {
+// have started one each; the state directory's lock lets one live, so that the
+// end of ours says nothing unless it is about what it was given to read.
+func (h *hookCall) await(ctx context.Context, sockets []string, ended <-chan exitCode) (net.Conn, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	patience := time.After(startPatience)
@@ -240,6 +248,10 @@ func (h *hookCall) await(ctx context.Context, sockets []string) (net.Conn, error
 		}
 		select {
 		case <-tick.C:
+		case code := <-ended:
+			if code == exitUsage {
+				return nil, fmt.Errorf("the daemon does not start with its configuration or policy; see %s", h.paths.daemonLog())
+			}
 		case <-patience:
 			return nil, fmt.Errorf("the daemon that was started does not answer; see %s", h.paths.daemonLog())
 		case <-ctx.Done():
