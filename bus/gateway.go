@@ -79,6 +79,7 @@ type Gateway struct {
 	notify  *notifier
 	mu      sync.Mutex
 	running bool // between Run's start and its end
+	ended   bool // Run waits for what is under way
 	// watched is until when somebody watches, in Unix nanoseconds.
 	watched atomic.Int64
 }
@@ -157,7 +158,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		case <-down:
 		}
 	}
-	g.work.Wait()
+	g.await()
 	return nil
 }
 
@@ -176,10 +177,32 @@ func (g *Gateway) take(ctx context.Context, m *nats.Msg) {
 		g.refuse(m, hook.Event{}, errOverloaded)
 		return
 	}
-	g.work.Go(func() {
+	if !g.spawn(func() {
 		defer func() { <-g.slots }()
 		g.handle(ctx, m)
-	})
+	}) {
+		<-g.slots
+	}
+}
+
+// spawn does work that Run waits for, and reports whether it does: once Run
+// waits, nothing new is begun.
+func (g *Gateway) spawn(f func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return false
+	}
+	g.work.Go(f)
+	return true
+}
+
+// await ends spawning and waits for what was spawned.
+func (g *Gateway) await() {
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	g.work.Wait()
 }
 
 func (g *Gateway) handle(ctx context.Context, m *nats.Msg) {
@@ -246,13 +269,16 @@ func (g *Gateway) record(ctx context.Context, r hook.Record) {
 }
 
 func (g *Gateway) recordLate(l lateReply) {
-	g.work.Go(func() {
+	recorded := g.spawn(func() {
 		g.record(context.Background(), hook.Record{
 			Kind: hook.RecordLate, Time: l.at,
 			Event: hook.Event{ID: l.event, Source: "/late", Name: hook.Other, Subject: l.decider, Time: l.at},
 			Note:  "decider " + l.decider + " answered after the verdict: " + oneLine(l.body),
 		})
 	})
+	if !recorded {
+		g.log.Info("bus: an answer came after the verdict, and after the end", "decider", l.decider, "event", l.event)
+	}
 }
 
 func (g *Gateway) redact(b []byte) []byte {

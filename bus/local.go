@@ -88,10 +88,11 @@ func (g *Gateway) begin(e *hook.Event) (end func(), err error) {
 func (g *Gateway) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running {
-		g.work.Add(1)
+	if !g.running || g.ended {
+		return false
 	}
-	return g.running
+	g.work.Add(1)
+	return true
 }
 
 // local asks a decider in this process.

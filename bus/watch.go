@@ -106,6 +106,10 @@ func (c *Conn) Watch(ctx context.Context, pattern hook.Pattern) (iter.Seq2[Obser
 		// be missing without a word.
 		failed, stop := c.failures()
 		defer stop()
+		if !c.nc.IsConnected() { // it broke before anybody listened for that
+			yield(Observation{}, fmt.Errorf("watch: %w", ErrDisconnected))
+			return
+		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		broken := make(chan struct{})
