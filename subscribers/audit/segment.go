@@ -100,15 +100,34 @@ const (
 // createSegment makes a new segment and makes its name durable.
 func createSegment(dir string, first int64, sync func(*os.File) error) (*writer, error) {
 	path := segmentPath(dir, first)
-	if info, err := os.Lstat(path); err == nil && info.Size() <= int64(segmentHeadLen) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Size() > int64(segmentHeadLen) {
+			return nil, fmt.Errorf("segment %d is there already: %w", first, os.ErrExist)
+		}
 		os.Remove(path) // left by an attempt that failed
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	// It gets its name when its first line is on disk: whoever reads the log
+	// of a writer that was killed must not find half a line.
+	unnamed := filepath.Join(filepath.Dir(path), "segment.new")
+	os.Remove(unnamed)
+	f, err := os.OpenFile(unnamed, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	_, err = f.WriteString(segmentHead(first))
-	if err = errors.Join(err, f.Sync(), syncDir(filepath.Dir(path)), syncDir(dir)); err != nil {
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(unnamed, path)
+	}
+	if err == nil {
+		f, err = os.OpenFile(path, os.O_RDWR, 0)
+	}
+	if err != nil {
+		os.Remove(unnamed)
+		os.Remove(path)
+		return nil, err
+	}
+	if err := errors.Join(syncDir(filepath.Dir(path)), syncDir(dir)); err != nil {
 		f.Close()
 		os.Remove(path)
 		return nil, err
