@@ -2,7 +2,6 @@ package schemas_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -311,20 +310,9 @@ func TestExamplesAndDecodersAgree(t *testing.T) {
 			require.NoError(t, accept(text), path)
 		}
 		for path, text := range examples(t, schema, "invalid") {
-			if lenient[fmt.Sprintf("%s/%s", schema, path)] {
-				require.NoError(t, accept(text), path)
-				continue
-			}
 			require.Error(t, accept(text), path)
 		}
 	}
-}
-
-// lenient are the examples that a decoder takes although a writer should not
-// write so: an agent's tool of an unknown kind is no reason to refuse an event.
-var lenient = map[string]bool{
-	"event/tool-without-kind": true,
-	"event/unknown-kind":      true,
 }
 
 func examples(t *testing.T, schema, kind string) map[string][]byte {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
@@ -40,6 +41,15 @@ func DecodeData(e *hook.Event, b []byte) error {
 	}
 	if err := strictjson.Unmarshal(b, &e.Data, MaxData); err != nil {
 		return bad("data: %v", err)
+	}
+	return checkTool(e.Data.Tool)
+}
+
+// checkTool refuses a kind that nobody knows: rules that go by kind would pass
+// the tool over.
+func checkTool(t *hook.Tool) error {
+	if t != nil && !slices.Contains(hook.Kinds(), t.Kind) {
+		return bad("tool.kind %.40q is none of %v", string(t.Kind), hook.Kinds())
 	}
 	return nil
 }

@@ -147,17 +147,16 @@ func (f *facts) isShell() bool {
 	if t == nil {
 		return f.event.Name == hook.PreShell
 	}
-	switch t.Kind {
-	case hook.KindShell:
+	if t.Kind == hook.KindShell || f.event.Name == hook.PreShell {
 		return true
-	case hook.KindMCP, hook.KindOther, "":
-		if !shellName.MatchString(t.Name) {
-			return f.event.Name == hook.PreShell
-		}
-		_, ok := f.field("command", "cmd", "CommandLine", "script")
-		return ok
 	}
-	return f.event.Name == hook.PreShell
+	// The kind is the sender's word; a tool with a shell's name and a command
+	// is a shell whatever kind it claims.
+	if !shellName.MatchString(t.Name) {
+		return false
+	}
+	_, ok := f.field("command", "cmd", "CommandLine", "script")
+	return ok
 }
 
 // script is the analyzed command of a shell event; an empty one of any other.
