@@ -152,7 +152,8 @@ func checkImport(ctx context.Context, agents, control *Conn) error {
 		return brokerError("%s is not a service import: agents' reply subjects arrive as they are (%.60s)", hooksPrefix+">", got.Reply)
 	}
 	who := caller(got)
-	if who == "" || strings.Contains(who, "forged") {
+	// Without sharing the server still names the account, and no user.
+	if _, user, _ := strings.Cut(who, "/"); user == "" || strings.HasPrefix(user, " ") || strings.Contains(who, "forged") {
 		return brokerError("the import of %s does not share who asks (share: true)", hooksPrefix+">")
 	}
 	return nil

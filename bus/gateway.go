@@ -217,6 +217,9 @@ func (g *Gateway) handle(ctx context.Context, m *nats.Msg) {
 	if err == nil {
 		err = checkSubject(m.Subject, e)
 	}
+	if err == nil {
+		err = checkNames(e)
+	}
 	if err == nil && e.DataRef != "" {
 		err = errors.New("events from agents carry their data themselves, not a dataref")
 	}

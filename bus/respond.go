@@ -58,6 +58,9 @@ func (s *Subscription) Drain(ctx context.Context) {
 	if s.sub != nil {
 		_ = s.sub.Unsubscribe()
 	}
+	if s.stop != nil {
+		s.stop()
+	}
 	finished := make(chan struct{})
 	go func() {
 		s.work.Wait()

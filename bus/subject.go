@@ -59,6 +59,19 @@ func checkSubject(subject string, e hook.Event) error {
 	return nil
 }
 
+// maxSubject is the length up to which a tool's name is its event's subject;
+// longer ones are cut there.
+const maxSubject = 1024
+
+// checkNames refuses an event whose subject is not its tool's name: who is
+// heard goes by the one, what they decide by the other.
+func checkNames(e hook.Event) error {
+	if t := e.Data.Tool; t != nil && t.Name != e.Subject && len(t.Name) <= maxSubject {
+		return fmt.Errorf("the event's subject is %.80q and its tool's name %.80q; they must be the same", e.Subject, t.Name)
+	}
+	return nil
+}
+
 // blockingSubject guesses from the subject alone whether the sender of
 // something unreadable waits for a verdict.
 func blockingSubject(subject string) bool {

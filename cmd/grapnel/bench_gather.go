@@ -193,6 +193,9 @@ func (g *gatherBench) run(ctx context.Context, n int) ([]*comparison, error) {
 	}
 	read := g.event
 	read.Subject = "Read"
+	tool := *read.Data.Tool
+	tool.Name = read.Subject
+	read.Data.Tool = &tool
 	gather := func(e hook.Event) error {
 		e.Raw = g.body
 		bounded, cancel := context.WithTimeout(ctx, 10*time.Second)

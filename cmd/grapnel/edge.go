@@ -12,11 +12,21 @@ import (
 func (d *daemon) openEdge(context.Context) error {
 	var recording sync.WaitGroup
 	d.onStop(recording.Wait)
-	e := edge.New(d.gateway, &edge.Options{Log: d.log, OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
-		// Beside the agent's way: it is the verdict that must be on record
-		// before the answer leaves, and it is.
-		recording.Go(func() { d.recordFallback(e, v, note) })
-	}})
+	// Beside the agent's way: what must be on record before an answer leaves is
+	// the verdict, and it is; a refusal lets nothing run.
+	e := edge.New(d.gateway, &edge.Options{
+		Log: d.log,
+		OnFallback: func(_ context.Context, e hook.Event, v hook.Verdict, note string) {
+			recording.Go(func() {
+				d.record(hook.Record{Kind: hook.RecordFallback, Event: e, Verdict: &v, Note: note})
+			})
+		},
+		OnRefusal: func(_ context.Context, e hook.Event, err error) {
+			recording.Go(func() {
+				d.record(hook.Record{Kind: hook.RecordRefused, Caller: "edge", Event: e, Note: err.Error()})
+			})
+		},
+	})
 	d.onStop(e.Close)
 	server, err := edge.Listen(d.paths.socket, e, &edge.ListenOptions{Log: d.log})
 	if err != nil {
@@ -26,11 +36,12 @@ func (d *daemon) openEdge(context.Context) error {
 	return nil
 }
 
-func (d *daemon) recordFallback(e hook.Event, v hook.Verdict, note string) {
+// record appends what nobody waits for.
+func (d *daemon) record(r hook.Record) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	r := hook.Record{Kind: hook.RecordFallback, Time: time.Now().UTC(), Event: e, Verdict: &v, Note: note}
+	r.Time = time.Now().UTC()
 	if _, err := d.journal.Append(ctx, r); err != nil {
-		d.log.Error("edge: not recorded that the agent was given another answer than the verdict", "event", e.ID, "note", note, "error", err)
+		d.log.Error("edge: not recorded", "kind", string(r.Kind), "event", r.Event.ID, "note", r.Note, "error", err)
 	}
 }

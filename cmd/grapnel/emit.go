@@ -91,7 +91,11 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 		e.Data = hook.Data{CWD: cwd, Tool: &hook.Tool{Name: f.tool, Kind: kind, Input: json.RawMessage(data)}}
 		return e, nil
 	}
-	return e, cloudevent.DecodeData(&e, data)
+	err = cloudevent.DecodeData(&e, data)
+	if e.Data.Tool != nil {
+		e.Subject = e.Data.Tool.Name
+	}
+	return e, err
 }
 
 // kindOf guesses a tool's kind from the names that agents use most.

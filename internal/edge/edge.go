@@ -51,6 +51,10 @@ type Options struct {
 	// and what it was given in its place. It may be called from many
 	// goroutines; the default does nothing.
 	OnFallback func(ctx context.Context, e hook.Event, v hook.Verdict, note string)
+	// OnRefusal is told of input that was no event, and of events for which no
+	// verdict came; in these the bus had no part, so that nothing is on record
+	// of them yet. The event holds what there is. As OnFallback otherwise.
+	OnRefusal func(ctx context.Context, e hook.Event, err error)
 }
 
 // Edge answers hook calls. Make one with [New] and [Edge.Close] it.
@@ -125,6 +129,7 @@ func (e *Edge) Decide(ctx context.Context, r hookwire.Request) (answer hookwire.
 	if err != nil {
 		a := speaker.Refuse(call, err)
 		e.options.Log.WarnContext(ctx, "edge: input refused", slog.String("agent", r.Agent), slog.String("event", clip(r.Event)), slog.Any("error", err))
+		e.refused(ctx, hook.Event{Source: call.Source, Name: hook.Other, Subject: clip(r.Event), Time: call.Now, Raw: head(r.Stdin)}, err)
 		return a.Response
 	}
 	var v hook.Verdict
@@ -187,11 +192,21 @@ func (e *Edge) request(ctx context.Context, event hook.Event) hook.Verdict {
 		return r.verdict
 	}
 	e.options.Log.ErrorContext(ctx, "edge: no verdict", append(attributes(event), slog.Any("error", r.err))...)
+	e.refused(ctx, event, r.err)
 	if event.Name.Class() != hook.Gate {
 		return hook.Verdict{EventID: event.ID}
 	}
 	return hook.Verdict{EventID: event.ID, Effect: hook.Deny, Reason: denial(r.err)}
 }
+
+func (e *Edge) refused(ctx context.Context, event hook.Event, err error) {
+	if e.options.OnRefusal != nil {
+		e.options.OnRefusal(ctx, event, err)
+	}
+}
+
+// head is as much of an agent's input as is worth keeping when it is no event.
+func head(stdin []byte) []byte { return stdin[:min(len(stdin), 16<<10)] }
 
 // denial is the text that a person and a model get when nobody could decide.
 func denial(err error) string {
