@@ -175,6 +175,9 @@ func TestBrokerGoesAway(t *testing.T) {
 	d := s.up("--nats", address)
 	denied(t, "PreToolUse", s.hook(ways[0], "PreToolUse", bash("rm -rf /")), "delete")
 	broker.kill()
+	// Until the daemon has noticed, whom it knows to be heard are all in its
+	// own process, and they are.
+	require.True(t, poll(func() bool { return s.hook(ways[0], "PreToolUse", bash("ls")).exit == 2 }), "it notices")
 	for _, way := range ways {
 		denied(t, "PreToolUse", s.hook(way, "PreToolUse", bash("ls")), "grapnel")
 		passed(t, "Stop", s.hook(way, "Stop", happened("Stop")))
