@@ -138,7 +138,10 @@ func TestUnknownEvents(t *testing.T) {
 			denied(t, "PreToolUse", s.hook(way, event, "not JSON"), "grapnel")
 		}
 	}
-	assert.Len(t, s.records("--event", "other"), len(events)*len(ways))
+	assert.Len(t, s.records("--event", "other", "--kind", "notification"), len(events)*len(ways))
+	assert.True(t, poll(func() bool {
+		return len(s.records("--event", "other", "--kind", "refused")) == 2*len(events)*len(ways)
+	}), "what was refused is on record, too")
 	assert.Equal(t, "green", s.status().Health)
 	s.stop(d)
 	for _, way := range ways {
