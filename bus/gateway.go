@@ -218,10 +218,7 @@ func (g *Gateway) handle(ctx context.Context, m *nats.Msg) {
 		err = checkSubject(m.Subject, e)
 	}
 	if err == nil {
-		err = checkNames(e)
-	}
-	if err == nil && e.DataRef != "" {
-		err = errors.New("events from agents carry their data themselves, not a dataref")
+		err = checkEvent(e)
 	}
 	if err != nil {
 		g.refuse(m, e, err)

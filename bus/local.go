@@ -64,7 +64,7 @@ func (g *Gateway) begin(e *hook.Event) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNames(*e); err != nil {
+	if err := checkEvent(*e); err != nil {
 		return nil, fmt.Errorf("%w: %w", cloudevent.ErrEvent, err)
 	}
 	if e.Raw == nil {

@@ -116,6 +116,14 @@ func TestLocalRefusesWhatCouldNotTravel(t *testing.T) {
 	_, err := b.Gateway.Request(t.Context(), hook.Event{Name: hook.PreToolUse})
 	assert.ErrorIs(t, err, cloudevent.ErrEvent)
 	e := bustest.Shell("x", "ls")
+	e.DataRef = "asked/x"
+	_, err = b.Gateway.Request(t.Context(), e)
+	assert.ErrorIs(t, err, cloudevent.ErrEvent, "data by reference")
+	e = bustest.Shell("x", "ls")
+	e.Subject = "Read"
+	_, err = b.Gateway.Request(t.Context(), e)
+	assert.ErrorIs(t, err, cloudevent.ErrEvent, "heard by one name, decided by another")
+	e = bustest.Shell("x", "ls")
 	e.Name = hook.PostToolUse
 	_, err = b.Gateway.Request(t.Context(), e)
 	assert.ErrorIs(t, err, cloudevent.ErrEvent, "nobody decides on a notification")

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -63,9 +64,14 @@ func checkSubject(subject string, e hook.Event) error {
 // longer ones are cut there.
 const maxSubject = 1024
 
-// checkNames refuses an event whose subject is not its tool's name: who is
-// heard goes by the one, what they decide by the other.
-func checkNames(e hook.Event) error {
+// checkEvent refuses what an agent, here or elsewhere, may not send: data by
+// reference, which only the gateway gives out, and an event whose subject is
+// not its tool's name, since who is heard goes by the one and what they decide
+// by the other.
+func checkEvent(e hook.Event) error {
+	if e.DataRef != "" {
+		return errors.New("events from agents carry their data themselves, not a dataref")
+	}
 	if t := e.Data.Tool; t != nil && t.Name != e.Subject && len(t.Name) <= maxSubject {
 		return fmt.Errorf("the event's subject is %.80q and its tool's name %.80q; they must be the same", e.Subject, t.Name)
 	}
