@@ -28,10 +28,11 @@ type attendant struct {
 	expiry      *time.Timer // runs while it is idle
 }
 
-// start has the supervisor start the command and returns its process id. taken
-// says that the command may have been started, whatever the error. An error
-// that wraps ErrSupervisor means that this supervisor is of no more use.
-func (a *attendant) start(ctx context.Context, s Spec, theirs files) (leader int, taken bool, err error) {
+// start has the supervisor start the command and returns its report of that,
+// which holds its process id. taken says that the command may have been
+// started, whatever the error. An error that wraps ErrSupervisor means that
+// this supervisor is of no more use.
+func (a *attendant) start(ctx context.Context, s Spec, theirs files) (rep report, taken bool, err error) {
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(interrupted)
@@ -39,7 +40,7 @@ func (a *attendant) start(ctx context.Context, s Spec, theirs files) (leader int
 		// and what it wrote is kept.
 		_ = a.conn.SetDeadline(time.Now().Add(reportGrace))
 	})
-	rep, taken, err := a.ask(s, theirs)
+	rep, taken, err = a.ask(s, theirs)
 	if !stop() {
 		<-interrupted
 		if err != nil {
@@ -49,18 +50,24 @@ func (a *attendant) start(ctx context.Context, s Spec, theirs files) (leader int
 	_ = a.conn.SetDeadline(time.Time{})
 	switch {
 	case err != nil:
-		return 0, taken, fmt.Errorf("%w: %w", ErrSupervisor, err)
+		return rep, taken, fmt.Errorf("%w: %w", ErrSupervisor, err)
+	case rep.kind == reportRefused:
+		return rep, taken, rep.sandbox.refusal(s.Command[0])
 	case rep.kind == reportFailed:
-		return 0, taken, startError(s, syscall.Errno(rep.a))
+		return rep, taken, startError(s, syscall.Errno(rep.a))
 	}
-	return int(rep.a), taken, nil
+	return rep, taken, nil
 }
 
 // ask sends the order to run a command and returns the report on its start.
 func (a *attendant) ask(s Spec, theirs files) (rep report, taken bool, err error) {
 	limit := time.AfterFunc(startLimit, func() { a.conn.Close() })
 	defer limit.Stop()
-	if err := send(a.conn, encodeRun(s), theirs); err != nil {
+	order, err := encodeRun(s)
+	if err != nil {
+		return rep, false, err
+	}
+	if err := send(a.conn, order, append(theirs[:], s.Files...)); err != nil {
 		return rep, false, err
 	}
 	if rep, err = readReport(a.conn); err != nil {
@@ -77,7 +84,7 @@ func (a *attendant) ask(s Spec, theirs files) (rep report, taken bool, err error
 	if rep, err = readReport(a.conn); err != nil {
 		return rep, true, err
 	}
-	if rep.kind != reportStarted && rep.kind != reportFailed {
+	if rep.kind != reportStarted && rep.kind != reportFailed && rep.kind != reportRefused {
 		err = fmt.Errorf("unexpected report %q", rep.kind)
 	}
 	return rep, true, err

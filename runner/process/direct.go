@@ -4,14 +4,18 @@ import "os"
 
 // startDirect starts the command as a child of this process.
 func startDirect(s Spec, theirs files, tag string) (*child, error) {
-	p, err := os.StartProcess(s.Command[0], s.Command, &os.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: theirs[:], Sys: sysProcAttr(),
+	enforced, err := unconfined(s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := os.StartProcess(s.Program, s.Command, &os.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: append(theirs[:], s.Files...), Sys: sysProcAttr(),
 	})
 	if err != nil {
 		return nil, startError(s, err)
 	}
 	t := newTree(p, tag)
-	c := &child{confinement: t.confinement, terminate: t.terminate, kill: t.kill, ended: make(chan struct{})}
+	c := &child{confinement: t.confinement, enforced: enforced, terminate: t.terminate, kill: t.kill, ended: make(chan struct{})}
 	go func() { // ends with the process; Run waits for it
 		defer close(c.ended)
 		state, dead, err := t.wait()

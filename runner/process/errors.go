@@ -21,6 +21,9 @@ var (
 	ErrTooLong = errors.New("argument list too long")
 	// ErrStart: the command could not be started for another reason.
 	ErrStart = errors.New("command could not be started")
+	// ErrSandbox: the sandbox is required, and not all of it can be had here;
+	// nothing was started.
+	ErrSandbox = errors.New("sandbox cannot be enforced")
 	// ErrTimedOut: it took longer than its time-out, or the context's
 	// deadline passed.
 	ErrTimedOut = errors.New("command timed out")

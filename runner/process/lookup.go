@@ -22,7 +22,7 @@ func Lookup(name, path string) (string, error) {
 		return "", fmt.Errorf("%w: there is a NUL byte in the command %.40q", ErrSpec, name)
 	}
 	if filepath.IsAbs(name) {
-		return name, executable(name)
+		return name, executable(name, name)
 	}
 	if strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("%w: the command %.200q is a relative path; write the absolute path", ErrSpec, name)
@@ -34,7 +34,7 @@ func Lookup(name, path string) (string, error) {
 			continue
 		}
 		for _, candidate := range candidates(filepath.Join(dir, name)) {
-			if executable(candidate) == nil {
+			if executable(candidate, candidate) == nil {
 				return candidate, nil
 			}
 		}
@@ -46,16 +46,17 @@ func Lookup(name, path string) (string, error) {
 	return "", fmt.Errorf("%w: %.200q is in no directory of PATH%s; install it or write its absolute path", ErrNotFound, name, hint)
 }
 
-// executable reports why the file cannot be a command.
-func executable(file string) error {
+// executable reports why the file cannot be a command; name is what people
+// know it by.
+func executable(name, file string) error {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %s", ErrNotFound, file)
+		return fmt.Errorf("%w: %s", ErrNotFound, name)
 	case info.IsDir():
-		return fmt.Errorf("%w: %s is a directory", ErrNotExecutable, file)
+		return fmt.Errorf("%w: %s is a directory", ErrNotExecutable, name)
 	case !mayExecute(info):
-		return fmt.Errorf("%w: %s has no execute permission; chmod +x it", ErrNotExecutable, file)
+		return fmt.Errorf("%w: %s has no execute permission; chmod +x it", ErrNotExecutable, name)
 	}
 	return nil
 }

@@ -21,5 +21,8 @@ func (r *Runner) start(_ context.Context, s Spec, theirs files, tag string) (*ch
 	return startDirect(s, theirs, tag)
 }
 
+// noSandbox is why runs without a supervisor have none.
+const noSandbox = "only Linux has sandboxes"
+
 // Supervise is for Linux alone.
 func Supervise() error { return errors.New("supervision of commands needs Linux") }

@@ -22,6 +22,8 @@ type Result struct {
 	Leftover int
 	// Confinement is what held the process tree together.
 	Confinement Confinement
+	// Sandbox is what was really on of [Spec.Sandbox].
+	Sandbox Enforced
 }
 
 // Output is what a command wrote to one stream.

@@ -22,6 +22,7 @@ const (
 // end may be read then.
 type child struct {
 	confinement Confinement
+	enforced    Enforced
 	terminate   func()
 	kill        func()
 	ended       chan struct{}
@@ -51,7 +52,7 @@ func (r *Runner) run(ctx context.Context, s Spec, tag string) (Result, error) {
 		result.Started = time.Time{}
 		return result, err
 	}
-	result.Confinement = c.confinement
+	result.Confinement, result.Sandbox = c.confinement, c.enforced
 
 	var streams sync.WaitGroup
 	stdout, stderr := &capture{limit: s.MaxOutput}, &capture{limit: s.MaxOutput}

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// noSandbox is why runs without a supervisor have none.
+const noSandbox = "only supervised commands have one (Options.Supervisor)"
+
 func (r *Runner) start(ctx context.Context, s Spec, theirs files, tag string) (*child, error) {
 	if len(r.options.Supervisor) == 0 {
 		return startDirect(s, theirs, tag)
@@ -18,9 +21,9 @@ func (r *Runner) start(ctx context.Context, s Spec, theirs files, tag string) (*
 		if err != nil {
 			return nil, err
 		}
-		leader, taken, err := a.start(ctx, s, theirs)
+		rep, taken, err := a.start(ctx, s, theirs)
 		if err == nil {
-			return r.follow(a, leader, tag), nil
+			return r.follow(a, rep, tag), nil
 		}
 		if !errors.Is(err, ErrSupervisor) {
 			r.pool.give(a)
@@ -50,7 +53,8 @@ func startCause(ctx context.Context, s Spec, err error) error {
 }
 
 // follow waits for the supervisor's report on a command it has started.
-func (r *Runner) follow(a *attendant, leader int, tag string) *child {
+func (r *Runner) follow(a *attendant, started report, tag string) *child {
+	leader := int(started.a)
 	// Once the report is there the supervisor may be another run's, and an
 	// order that comes too late must not reach that.
 	var mu sync.Mutex
@@ -70,6 +74,7 @@ func (r *Runner) follow(a *attendant, leader int, tag string) *child {
 	}
 	c := &child{
 		confinement: a.confinement,
+		enforced:    started.sandbox,
 		ended:       make(chan struct{}),
 		terminate:   func() { tell(orderTerminate) },
 		kill:        func() { tell(orderKill) },

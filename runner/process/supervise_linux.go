@@ -66,16 +66,16 @@ type supervisor struct {
 }
 
 type received struct {
-	order   order
-	body    []byte
-	streams []int
-	err     error
+	order order
+	body  []byte
+	open  []int // files that came with it
+	err   error
 }
 
 func (s *supervisor) receive() {
 	for {
 		var r received
-		r.order, r.body, r.streams, r.err = receive(s.conn)
+		r.order, r.body, r.open, r.err = receive(s.conn)
 		s.orders <- r
 		if r.err != nil {
 			return
@@ -107,8 +107,8 @@ func (s *supervisor) serve() error {
 
 // start starts a command and reports it; the leader is 0 when it could not be.
 func (s *supervisor) start(r received) (leader int, err error) {
-	dir, argv, env, err := decodeRun(r.body)
-	if err == nil && len(r.streams) != 3 {
+	f, err := decodeRun(r.body)
+	if err == nil && len(r.open) < firstFile {
 		err = errFrame
 	}
 	if err != nil {
@@ -117,28 +117,41 @@ func (s *supervisor) start(r received) (leader int, err error) {
 	if _, err := s.conn.Write(report{kind: reportTaken}.encode()); err != nil {
 		return 0, err
 	}
-	fds := make([]uintptr, 3)
-	for i, fd := range r.streams {
+	fds := make([]uintptr, len(r.open))
+	for i, fd := range r.open {
 		fds[i] = uintptr(fd)
 	}
-	leader, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: fds,
+	enforced := Enforced{Mode: f.sandbox.Mode}
+	if f.sandbox.on() {
+		enforced.Missing = []string{"all of it: this program cannot set it up"}
+		if f.sandbox.Mode == SandboxRequired {
+			closeAll(r.open)
+			_, err := s.conn.Write(report{kind: reportRefused, sandbox: enforced}.encode())
+			return 0, err
+		}
+	}
+	leader, err = syscall.ForkExec(f.program, f.argv, &syscall.ProcAttr{
+		Dir: f.dir, Env: f.env, Files: fds,
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
-	for _, fd := range r.streams {
-		_ = unix.Close(fd)
-	}
+	closeAll(r.open)
 	if err != nil {
 		number := unix.EIO
 		errors.As(err, &number)
-		_, err = s.conn.Write(report{kind: reportFailed, a: int32(number)}.encode())
+		_, err = s.conn.Write(report{kind: reportFailed, a: int32(number), sandbox: enforced}.encode())
 		return 0, err
 	}
-	if _, err = s.conn.Write(report{kind: reportStarted, a: int32(leader)}.encode()); err != nil {
+	if _, err = s.conn.Write(report{kind: reportStarted, a: int32(leader), sandbox: enforced}.encode()); err != nil {
 		_ = unix.Kill(leader, unix.SIGKILL)
 		s.bury()
 	}
 	return leader, err
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
 }
 
 // watch waits for the leader's end, obeys orders meanwhile, and kills the rest

@@ -19,6 +19,7 @@ import (
 const (
 	shellPath         = "/bin/sh"
 	needsWindowsNames = false
+	handsDownFiles    = true
 )
 
 func mayExecute(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 }
@@ -36,33 +37,43 @@ func signalName(n int) string {
 // kernel gives the same number for a missing file, a missing interpreter and a
 // missing directory.
 func startError(s Spec, err error) error {
-	file := s.Command[0]
+	name, file := s.Command[0], s.file()
+	if s.Program != s.Command[0] && file == s.Program {
+		name = file
+	}
 	var number syscall.Errno
 	if !errors.As(err, &number) {
-		return fmt.Errorf("%w: %s: %w", ErrStart, file, err)
+		return fmt.Errorf("%w: %s: %w", ErrStart, name, err)
 	}
 	if number == syscall.E2BIG {
-		return fmt.Errorf("%w: %s: one of the arguments or variables, or all of them together, is more than the system takes; read large values from stdin", ErrTooLong, file)
+		return fmt.Errorf("%w: %s: one of the arguments or variables, or all of them together, is more than the system takes; read large values from stdin", ErrTooLong, name)
 	}
 	if dirErr := usableDir(s.Dir); dirErr != nil {
 		return dirErr
 	}
 	switch number {
 	case syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.ENOTDIR:
-		if err := executable(file); err != nil {
+		if err := executable(name, file); err != nil {
 			return err
 		}
+		shut := number == syscall.EACCES && s.Sandbox.closed()
 		if line := interpreter(file); line != "" {
-			return fmt.Errorf("%w: the first line of %s asks for %.100q, which is missing or not executable", ErrInterpreter, file, line)
+			if shut && executable(line, line) == nil {
+				return fmt.Errorf("%w: the first line of %s asks for %.100q, which its sandbox does not let it execute; add that to read_only", ErrInterpreter, name, line)
+			}
+			return fmt.Errorf("%w: the first line of %s asks for %.100q, which is missing or not executable", ErrInterpreter, name, line)
 		}
 		if number == syscall.ENOENT {
-			return fmt.Errorf("%w: the program loader that %s asks for is missing: was it built for another system?", ErrInterpreter, file)
+			return fmt.Errorf("%w: the program loader that %s asks for is missing: was it built for another system?", ErrInterpreter, name)
 		}
-		return fmt.Errorf("%w: %s: %w", ErrNotExecutable, file, number)
+		if shut {
+			return fmt.Errorf("%w: %s: its sandbox does not let it execute the file or its program loader; add where they are to read_only", ErrNotExecutable, name)
+		}
+		return fmt.Errorf("%w: %s: %w", ErrNotExecutable, name, number)
 	case syscall.ENOEXEC:
-		return fmt.Errorf("%w: %s is neither a program of this system nor a script whose first line names its interpreter (#!/bin/sh)", ErrInterpreter, file)
+		return fmt.Errorf("%w: %s is neither a program of this system nor a script whose first line names its interpreter (#!/bin/sh)", ErrInterpreter, name)
 	}
-	return fmt.Errorf("%w: %s: %w", ErrStart, file, number)
+	return fmt.Errorf("%w: %s: %w", ErrStart, name, number)
 }
 
 func usableDir(dir string) error {

@@ -13,6 +13,7 @@ const (
 	// there is no shell here that event values are safe in.
 	shellPath         = ""
 	needsWindowsNames = true
+	handsDownFiles    = false
 )
 
 func mayExecute(info fs.FileInfo) bool {
@@ -28,7 +29,7 @@ func startError(s Spec, err error) error {
 	if dirErr := usableDir(s.Dir); dirErr != nil {
 		return dirErr
 	}
-	if fileErr := executable(s.Command[0]); fileErr != nil {
+	if fileErr := executable(s.Program, s.Program); fileErr != nil {
 		return fileErr
 	}
 	return fmt.Errorf("%w: %s: %w", ErrStart, s.Command[0], err)

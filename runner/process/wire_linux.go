@@ -2,6 +2,7 @@ package process
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,9 @@ import (
 
 // What a runner and its supervisor say to each other on their socket. To the
 // supervisor: one byte of order and four of length, then for a run its
-// directory, arguments and environment; the three streams travel with the
-// header. Back: reports of fixed size.
+// directory, program, sandbox, arguments and environment; the three streams travel with the
+// header, and so do the other files that it inherits. Back: reports of fixed
+// size, each with a text that may be empty.
 
 type order byte
 
@@ -26,10 +28,21 @@ const (
 
 const headerSize = 5
 
-func encodeRun(s Spec) []byte {
+// frame is a run order's body: what a supervisor needs of a [Spec].
+type frame struct {
+	dir, program string
+	sandbox      Sandbox
+	argv, env    []string
+}
+
+func encodeRun(s Spec) ([]byte, error) {
+	sandbox, err := json.Marshal(s.Sandbox)
+	if err != nil {
+		return nil, err
+	}
 	b := make([]byte, headerSize, headerSize+1024)
 	b[0] = byte(orderRun)
-	for _, list := range [][]string{{s.Dir}, s.Command, s.Env} {
+	for _, list := range [][]string{{s.Dir, s.Program, string(sandbox)}, s.Command, s.Env} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(list)))
 		for _, v := range list {
 			b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
@@ -37,12 +50,12 @@ func encodeRun(s Spec) []byte {
 		}
 	}
 	binary.BigEndian.PutUint32(b[1:], uint32(len(b)-headerSize))
-	return b
+	return b, nil
 }
 
 var errFrame = errors.New("bad frame on the supervisor's socket")
 
-func decodeRun(b []byte) (dir string, argv, env []string, err error) {
+func decodeRun(b []byte) (f frame, err error) {
 	number := func() int {
 		if len(b) < 4 {
 			err = errFrame
@@ -62,23 +75,29 @@ func decodeRun(b []byte) (dir string, argv, env []string, err error) {
 		for range n {
 			size := number()
 			if err != nil {
-				return "", nil, nil, err
+				return frame{}, err
 			}
 			lists[i] = append(lists[i], string(b[:size]))
 			b = b[size:]
 		}
 	}
-	if err != nil || len(b) != 0 || len(lists[0]) != 1 || len(lists[1]) == 0 {
-		return "", nil, nil, errFrame
+	if err != nil || len(b) != 0 || len(lists[0]) != 3 || len(lists[1]) == 0 {
+		return frame{}, errFrame
 	}
-	return lists[0][0], lists[1], lists[2], nil
+	f = frame{dir: lists[0][0], program: lists[0][1], argv: lists[1], env: lists[2]}
+	if err := json.Unmarshal([]byte(lists[0][2]), &f.sandbox); err != nil {
+		return frame{}, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	return f, nil
 }
 
-// send writes a run order with its streams.
-func send(conn *net.UnixConn, frame []byte, streams files) error {
-	// Fd makes our copy of the description blocking, as commands expect it.
-	rights := unix.UnixRights(int(streams[0].Fd()), int(streams[1].Fd()), int(streams[2].Fd()))
-	n, _, err := conn.WriteMsgUnix(frame, rights, nil)
+// send writes a run order with the files that the command starts with.
+func send(conn *net.UnixConn, frame []byte, open []*os.File) error {
+	fds := make([]int, len(open))
+	for i, f := range open {
+		fds[i] = int(f.Fd()) // makes our copy of the description blocking, as commands expect it
+	}
+	n, _, err := conn.WriteMsgUnix(frame, unix.UnixRights(fds...), nil)
 	if err == nil && n < len(frame) {
 		_, err = conn.Write(frame[n:])
 	}
@@ -86,9 +105,9 @@ func send(conn *net.UnixConn, frame []byte, streams files) error {
 }
 
 // receive reads one order.
-func receive(conn *net.UnixConn) (o order, body []byte, streams []int, err error) {
+func receive(conn *net.UnixConn) (o order, body []byte, open []int, err error) {
 	header := make([]byte, headerSize)
-	oob := make([]byte, unix.CmsgSpace(3*4))
+	oob := make([]byte, unix.CmsgSpace((firstFile+MaxFiles)*4))
 	n, oobn, _, _, err := conn.ReadMsgUnix(header, oob)
 	if err != nil {
 		return 0, nil, nil, err
@@ -99,7 +118,7 @@ func receive(conn *net.UnixConn) (o order, body []byte, streams []int, err error
 	if _, err := io.ReadFull(conn, header[n:]); err != nil {
 		return 0, nil, nil, err
 	}
-	if streams, err = rights(oob[:oobn]); err != nil {
+	if open, err = rights(oob[:oobn]); err != nil {
 		return 0, nil, nil, err
 	}
 	size := binary.BigEndian.Uint32(header[1:])
@@ -110,7 +129,7 @@ func receive(conn *net.UnixConn) (o order, body []byte, streams []int, err error
 	if _, err := io.ReadFull(conn, body); err != nil {
 		return 0, nil, nil, err
 	}
-	return order(header[0]), body, streams, nil
+	return order(header[0]), body, open, nil
 }
 
 func rights(oob []byte) ([]int, error) {
@@ -136,8 +155,9 @@ type reportKind byte
 
 const (
 	reportTaken   reportKind = 'T' // the order was read; from here on the command may run
-	reportStarted reportKind = 'S' // a: pid
-	reportFailed  reportKind = 'F' // a: error number
+	reportStarted reportKind = 'S' // a: pid, text: the sandbox as JSON
+	reportFailed  reportKind = 'F' // a: error number, text: the sandbox as JSON
+	reportRefused reportKind = 'R' // the required sandbox cannot be had; text: what there is of it, as JSON
 	reportEnded   reportKind = 'E' // a: exit code, b: signal, c: leftover; survivors: tree not dead
 )
 
@@ -145,19 +165,27 @@ type report struct {
 	kind      reportKind
 	survivors bool
 	a, b, c   int32
+	sandbox   Enforced
 }
 
-const reportSize = 14
+const (
+	reportSize = 18
+	maxReport  = 1 << 20 // of the text
+)
 
 func (r report) encode() []byte {
 	b := []byte{byte(r.kind), 0}
 	if r.survivors {
 		b[1] = 1
 	}
-	for _, v := range []int32{r.a, r.b, r.c} {
+	var text []byte
+	if r.sandbox.Mode != "" {
+		text, _ = json.Marshal(r.sandbox) // strings, numbers and flags
+	}
+	for _, v := range []int32{r.a, r.b, r.c, int32(len(text))} {
 		b = binary.BigEndian.AppendUint32(b, uint32(v))
 	}
-	return b
+	return append(b, text...)
 }
 
 func readReport(conn *net.UnixConn) (report, error) {
@@ -166,7 +194,21 @@ func readReport(conn *net.UnixConn) (report, error) {
 		return report{}, err
 	}
 	number := func(i int) int32 { return int32(binary.BigEndian.Uint32(b[i:])) }
-	return report{kind: reportKind(b[0]), survivors: b[1] == 1, a: number(2), b: number(6), c: number(10)}, nil
+	r := report{kind: reportKind(b[0]), survivors: b[1] == 1, a: number(2), b: number(6), c: number(10)}
+	size := number(14)
+	if size < 0 || size > maxReport {
+		return report{}, errFrame
+	}
+	if size > 0 {
+		text := make([]byte, size)
+		if _, err := io.ReadFull(conn, text); err != nil {
+			return report{}, err
+		}
+		if err := json.Unmarshal(text, &r.sandbox); err != nil {
+			return report{}, fmt.Errorf("%w: %w", errFrame, err)
+		}
+	}
+	return r, nil
 }
 
 // socketPair returns our end as a connection and the other as a file.
