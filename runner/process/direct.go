@@ -6,7 +6,7 @@ import "os"
 func startDirect(s Spec, theirs files, tag string) (*child, error) {
 	enforced, err := unconfined(s)
 	if err != nil {
-		return nil, err
+		return &child{enforced: enforced}, err
 	}
 	p, err := os.StartProcess(s.Program, s.Command, &os.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: append(theirs[:], s.Files...), Sys: sysProcAttr(),

@@ -24,5 +24,8 @@ func (r *Runner) start(_ context.Context, s Spec, theirs files, tag string) (*ch
 // noSandbox is why runs without a supervisor have none.
 const noSandbox = "only Linux has sandboxes"
 
+// privateTemp gives the command nothing: there is no sandbox.
+func (r *Runner) privateTemp(*Spec) (remove func(), err error) { return func() {}, nil }
+
 // Supervise is for Linux alone.
 func Supervise() error { return errors.New("supervision of commands needs Linux") }

@@ -50,6 +50,9 @@ func (r *Runner) run(ctx context.Context, s Spec, tag string) (Result, error) {
 	theirs.close()
 	if err != nil {
 		result.Started = time.Time{}
+		if c != nil {
+			result.Sandbox = c.enforced
+		}
 		return result, err
 	}
 	result.Confinement, result.Sandbox = c.confinement, c.enforced

@@ -47,8 +47,9 @@ type Runner struct {
 	closed bool
 	active sync.WaitGroup
 
-	pool *pool
-	seal sync.Once
+	pool  *pool
+	boxed *pool // of supervisors in PID namespaces, for sandboxed commands; may be pool
+	seal  sync.Once
 }
 
 // New returns a runner; nil options are the zero ones. It starts nothing. Close
@@ -73,6 +74,12 @@ func New(o *Options) *Runner {
 	r.slots = make(chan struct{}, r.options.Limit)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.pool = newPool(r.options, r.log)
+	r.boxed = r.pool
+	if !r.options.Namespace {
+		namespaced := r.options
+		namespaced.Namespace = true
+		r.boxed = newPool(namespaced, r.log)
+	}
 	return r
 }
 
@@ -86,6 +93,7 @@ func (r *Runner) Close() error {
 	r.cancel()
 	r.active.Wait()
 	r.pool.close()
+	r.boxed.close()
 	return nil
 }
 
@@ -120,6 +128,11 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 		return nothing, err
 	}
 	r.seal.Do(sealFiles)
+	remove, err := r.privateTemp(&s)
+	if err != nil {
+		return nothing, err
+	}
+	defer remove()
 	tag := newTag()
 	// A slice of its own: the caller's may be shared by other runs.
 	s.Env = append(append(make([]string, 0, len(s.Env)+1), s.Env...), tag)

@@ -16,18 +16,22 @@ func (r *Runner) start(ctx context.Context, s Spec, theirs files, tag string) (*
 	if len(r.options.Supervisor) == 0 {
 		return startDirect(s, theirs, tag)
 	}
+	pool := r.pool
+	if s.Sandbox.on() {
+		pool = r.boxed
+	}
 	for attempt := 0; ; attempt++ {
-		a, err := r.pool.take()
+		a, err := pool.take()
 		if err != nil {
 			return nil, err
 		}
 		rep, taken, err := a.start(ctx, s, theirs)
 		if err == nil {
-			return r.follow(a, rep, tag), nil
+			return r.follow(pool, a, rep, tag), nil
 		}
 		if !errors.Is(err, ErrSupervisor) {
-			r.pool.give(a)
-			return nil, err
+			pool.give(a)
+			return &child{enforced: rep.sandbox}, err
 		}
 		if !a.destroy(-1, tag) {
 			return nil, errors.Join(err, ErrSurvivors)
@@ -53,7 +57,7 @@ func startCause(ctx context.Context, s Spec, err error) error {
 }
 
 // follow waits for the supervisor's report on a command it has started.
-func (r *Runner) follow(a *attendant, started report, tag string) *child {
+func (r *Runner) follow(pool *pool, a *attendant, started report, tag string) *child {
 	leader := int(started.a)
 	// Once the report is there the supervisor may be another run's, and an
 	// order that comes too late must not reach that.
@@ -98,7 +102,7 @@ func (r *Runner) follow(a *attendant, started report, tag string) *child {
 		default:
 			c.end = end{code: int(rep.a), signal: int(rep.b), leftover: int(rep.c)}
 			_ = a.conn.SetReadDeadline(time.Time{})
-			r.pool.give(a)
+			pool.give(a)
 		}
 	}()
 	return c

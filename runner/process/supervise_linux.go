@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -95,57 +94,58 @@ func (s *supervisor) serve() error {
 		if err != nil {
 			return err
 		}
-		if leader == 0 {
+		if leader == nil {
 			continue
 		}
-		if err := s.watch(leader); err != nil {
+		err = s.watch(leader)
+		leader.release()
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// start starts a command and reports it; the leader is 0 when it could not be.
-func (s *supervisor) start(r received) (leader int, err error) {
+// start starts a command and reports it; the leader is nil when it could not
+// be.
+func (s *supervisor) start(r received) (*leader, error) {
 	f, err := decodeRun(r.body)
 	if err == nil && len(r.open) < firstFile {
 		err = errFrame
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if _, err := s.conn.Write(report{kind: reportTaken}.encode()); err != nil {
-		return 0, err
+		return nil, err
 	}
 	fds := make([]uintptr, len(r.open))
 	for i, fd := range r.open {
 		fds[i] = uintptr(fd)
 	}
-	enforced := Enforced{Mode: f.sandbox.Mode}
-	if f.sandbox.on() {
-		enforced.Missing = []string{"all of it: this program cannot set it up"}
-		if f.sandbox.Mode == SandboxRequired {
-			closeAll(r.open)
-			_, err := s.conn.Write(report{kind: reportRefused, sandbox: enforced}.encode())
-			return 0, err
-		}
-	}
-	leader, err = syscall.ForkExec(f.program, f.argv, &syscall.ProcAttr{
-		Dir: f.dir, Env: f.env, Files: fds,
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
-	})
+	l := launch(f, fds)
 	closeAll(r.open)
-	if err != nil {
+	rep := report{kind: reportStarted, a: int32(l.pid), sandbox: l.enforced}
+	switch {
+	case l.refused:
+		rep.kind = reportRefused
+	case l.err != nil:
 		number := unix.EIO
-		errors.As(err, &number)
-		_, err = s.conn.Write(report{kind: reportFailed, a: int32(number), sandbox: enforced}.encode())
-		return 0, err
+		errors.As(l.err, &number)
+		rep.kind, rep.a = reportFailed, int32(number)
 	}
-	if _, err = s.conn.Write(report{kind: reportStarted, a: int32(leader), sandbox: enforced}.encode()); err != nil {
-		_ = unix.Kill(leader, unix.SIGKILL)
+	_, err = s.conn.Write(rep.encode())
+	if rep.kind != reportStarted {
+		l.release()
+		return nil, err
+	}
+	if err != nil {
+		_ = unix.Kill(l.pid, unix.SIGKILL)
 		s.bury()
+		l.release()
+		return nil, err
 	}
-	return leader, err
+	return l, nil
 }
 
 func closeAll(fds []int) {
@@ -157,10 +157,15 @@ func closeAll(fds []int) {
 // watch waits for the leader's end, obeys orders meanwhile, and kills the rest
 // of the tree. Killing and reaping happen in this one goroutine, so that no
 // signal can go to an id that belongs to somebody else by now.
-func (s *supervisor) watch(leader int) error {
+func (s *supervisor) watch(l *leader) error {
+	leader := l.pid
 	var gone error // why the runner is
 	for {
-		if status, ended := s.reap(leader); ended {
+		status, ended := s.reap(leader)
+		if l.status != nil {
+			status, ended = *l.status, true
+		}
+		if ended {
 			leftover, dead := s.bury()
 			r := report{kind: reportEnded, survivors: !dead, a: int32(status.ExitStatus()), c: int32(leftover)}
 			if status.Signaled() {
