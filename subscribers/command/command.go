@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -137,7 +136,7 @@ func (c *Command) run(ctx context.Context, e hook.Event, decide bool) (Report, e
 	report.DurationMS = float64(time.Since(report.Started)) / float64(time.Millisecond)
 	if err != nil {
 		err = fmt.Errorf("hook %s: %w", c.hook.Name, err)
-		report.Outcome, report.Error = outcome(err, report.Confinement), err.Error()
+		report.Outcome, report.Error = OutcomeOf(err, report.Confinement), err.Error()
 		c.log.WarnContext(ctx, "command: hook failed", "hook", c.hook.Name, "event", report.Event, "event_id", e.ID,
 			"outcome", string(report.Outcome), "error", err)
 	}
@@ -153,13 +152,7 @@ func (c *Command) execute(ctx context.Context, e hook.Event, decide bool, report
 	if err != nil {
 		return err
 	}
-	report.describe(f.spec)
-	result, err := c.runner.Run(ctx, f.spec)
-	report.ExitCode, report.Signal = result.ExitCode, result.Signal
-	report.Leftover, report.Confinement = result.Leftover, result.Confinement
-	report.Stdout, report.Stderr = result.Stdout.Bytes, result.Stderr.Bytes
-	report.StdoutBytes, report.StderrBytes = result.Stdout.Total, result.Stderr.Total
-	report.Execution.Stderr = process.Text(result.Stderr.Bytes, MaxReason)
+	result, err := report.Run(ctx, c.runner, f.spec)
 	if err != nil {
 		return err
 	}
@@ -177,27 +170,4 @@ func (c *Command) execute(ctx context.Context, e hook.Event, decide bool, report
 	report.Outcome, report.Decision = Decided, &d
 	report.Effect, report.Reason = &d.Effect, d.Reason
 	return nil
-}
-
-func (r *Report) describe(s process.Spec) {
-	r.Command, r.Dir, r.Stdin = s.Command, s.Dir, s.Stdin
-	if s.Shell != "" {
-		r.Command = []string{"/bin/sh", "-c", s.Shell}
-	}
-	for _, entry := range s.Env {
-		name, _, _ := strings.Cut(entry, "=")
-		r.EnvNames = append(r.EnvNames, name)
-	}
-}
-
-func outcome(err error, started process.Confinement) Outcome {
-	switch {
-	case errors.Is(err, ErrAnswer):
-		return Garbled
-	case errors.Is(err, process.ErrTimedOut):
-		return TimedOut
-	case started == process.None:
-		return NotRun
-	}
-	return Failed
 }

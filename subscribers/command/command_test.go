@@ -209,7 +209,7 @@ func TestWhatAHookGets(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"GRAPNEL_EVENT": "pre_tool_use", "GRAPNEL_EVENT_ID": "event-1", "GRAPNEL_CAUSATION_ID": "event-1", "GRAPNEL_CORRELATION_ID": "turn-1",
-		"GRAPNEL_HOPS": "1", "GRAPNEL_SESSION_ID": "session-1", "GRAPNEL_AGENT": "claude-code", "GRAPNEL_NATIVE_EVENT": "PreToolUse",
+		"GRAPNEL_HOPS": "1", "GRAPNEL_ANCESTRY": e.Ancestry("tested"), "GRAPNEL_SESSION_ID": "session-1", "GRAPNEL_AGENT": "claude-code", "GRAPNEL_NATIVE_EVENT": "PreToolUse",
 		"GRAPNEL_CWD": e.Data.CWD, "GRAPNEL_TOOL_NAME": "Bash", "GRAPNEL_TOOL_KIND": "shell", "GRAPNEL_TOOL_INPUT": string(e.Data.Tool.Input),
 		"GRAPNEL_TOOL_CALL_ID": "call-1", "GRAPNEL_SUBJECT": "Bash",
 		"PATH": "/usr/bin:/bin", "HOME": "/home/u", "LC_ALL": "C", "ASKED": "for", "GIT_TRACE": "1",

@@ -12,6 +12,7 @@
 //	GRAPNEL_EVENT_ID      the event's id
 //	GRAPNEL_CAUSATION_ID  the same: what the command causes was caused by it
 //	GRAPNEL_HOPS          hooks between a person and this event
+//	GRAPNEL_ANCESTRY      which ones, and this one: what the command causes
 //	GRAPNEL_CORRELATION_ID, GRAPNEL_SESSION_ID, GRAPNEL_TRACEPARENT
 //	GRAPNEL_AGENT, GRAPNEL_NATIVE_EVENT, GRAPNEL_SUBJECT
 //	GRAPNEL_CWD, GRAPNEL_WORKSPACE, GRAPNEL_PERMISSION_MODE, GRAPNEL_MODEL

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,20 +13,20 @@ import (
 	"github.com/grapnel-dev/grapnel/runner/process"
 )
 
-// maxVariable is how much of an event one environment variable may carry, in
-// bytes. Linux takes 128 KiB for one variable with its name.
-const maxVariable = 100_000
-
 // ErrFeed is wrapped by the errors about an event that a hook cannot be given
 // in full. The command is not run then.
 var ErrFeed = errors.New("hook command cannot be given the event")
+
+// ErrCircular is wrapped by the errors about a hook that would run because of
+// itself, or after too many others. The command is not run then.
+var ErrCircular = errors.New("circular trigger")
 
 // variable is one GRAPNEL_ environment variable.
 type variable struct{ name, value string }
 
 // variables are what a hook command of our dialect finds in its environment.
 // Those that the event has no value for are not set.
-func variables(e hook.Event) []variable {
+func (c *Command) variables(e hook.Event) []variable {
 	var tool hook.Tool
 	if e.Data.Tool != nil {
 		tool = *e.Data.Tool
@@ -38,6 +38,7 @@ func variables(e hook.Event) []variable {
 		{"GRAPNEL_CAUSATION_ID", e.ID},
 		{"GRAPNEL_CORRELATION_ID", e.CorrelationID},
 		{"GRAPNEL_HOPS", strconv.Itoa(e.Hops)},
+		{"GRAPNEL_ANCESTRY", e.Ancestry(c.hook.Name)},
 		{"GRAPNEL_SESSION_ID", e.SessionID},
 		{"GRAPNEL_AGENT", e.Data.Native.Agent},
 		{"GRAPNEL_NATIVE_EVENT", e.Data.Native.Event},
@@ -73,6 +74,12 @@ type feed struct {
 
 // feed makes the specification of a run for an event.
 func (c *Command) feed(e hook.Event) (feed, error) {
+	switch {
+	case e.Hops > hook.MaxHops:
+		return feed{}, fmt.Errorf("%w: %d hooks led to this event, and hooks run after %d at most", ErrCircular, e.Hops, hook.MaxHops)
+	case e.Descended(c.hook.Name):
+		return feed{}, fmt.Errorf("%w: this hook led to the event itself", ErrCircular)
+	}
 	stdin, err := cloudevent.Marshal(e)
 	if err != nil {
 		return feed{}, fmt.Errorf("%w: %w", ErrFeed, err)
@@ -82,21 +89,21 @@ func (c *Command) feed(e hook.Event) (feed, error) {
 		return feed{}, err
 	}
 	var f feed
-	set := make([]string, 0, 24)
-	for _, v := range variables(e) {
-		if strings.IndexByte(v.value, 0) >= 0 || len(v.value) > maxVariable {
-			f.omitted = append(f.omitted, v.name)
-			if v.name == "GRAPNEL_TOOL_INPUT" {
-				set = append(set, "GRAPNEL_TOOL_INPUT_TRUNCATED=1")
-			}
-			continue
-		}
+	given := c.variables(e)
+	set := make([]string, 0, len(given)+2)
+	for _, v := range given {
 		set = append(set, v.name+"="+v.value)
 	}
+	set, f.omitted = FitVariables(set)
 	if len(f.omitted) > 0 {
+		truncated := slices.Contains(f.omitted, "GRAPNEL_TOOL_INPUT")
+		if truncated {
+			set = append(set, "GRAPNEL_TOOL_INPUT_TRUNCATED=1")
+		}
 		set = append(set, "GRAPNEL_OMITTED="+strings.Join(f.omitted, " "))
-		if name := blindTo(c.hook.Shell, f.omitted); name != "" {
-			return feed{}, fmt.Errorf("%w: $%s is too large for an environment variable (at most %d bytes) or has a NUL byte in it; read the event from stdin, or look at $GRAPNEL_OMITTED", ErrFeed, name, maxVariable)
+		name := BlindTo(c.hook.Shell, f.omitted)
+		if name != "" && !(name == "GRAPNEL_TOOL_INPUT" && strings.Contains(c.hook.Shell, "GRAPNEL_TOOL_INPUT_TRUNCATED")) {
+			return feed{}, fmt.Errorf("%w: $%s is too large for an environment variable (at most %d bytes) or has a NUL byte in it; read the event from stdin, or look at $GRAPNEL_OMITTED", ErrFeed, name, MaxVariable)
 		}
 	}
 	f.spec = process.Spec{
@@ -114,27 +121,6 @@ func (c *Command) feed(e hook.Event) (feed, error) {
 	f.spec.Command, err = expand(c.arguments, e)
 	return f, err
 }
-
-// blindTo returns a variable that the shell text uses and that is not set, or
-// "". Such a hook would check nothing and let everything pass, unless it says
-// that it knows.
-func blindTo(text string, omitted []string) string {
-	used := make(map[string]bool)
-	for _, name := range variableName.FindAllString(text, -1) {
-		used[name] = true
-	}
-	if used["GRAPNEL_OMITTED"] {
-		return ""
-	}
-	for _, name := range omitted {
-		if used[name] && !(name == "GRAPNEL_TOOL_INPUT" && used["GRAPNEL_TOOL_INPUT_TRUNCATED"]) {
-			return name
-		}
-	}
-	return ""
-}
-
-var variableName = regexp.MustCompile(`GRAPNEL_[A-Z_]+`)
 
 // workingDirectory is the event's workspace, or else its directory.
 func workingDirectory(e hook.Event) (string, error) {

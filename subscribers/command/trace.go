@@ -1,6 +1,9 @@
 package command
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
@@ -10,7 +13,12 @@ import (
 // Execution is one run of a hook command, as it is traced. It holds no value
 // of any environment variable and nothing of the event but its id and key.
 type Execution struct {
-	Hook      string    `json:"hook"`
+	Hook string `json:"hook"`
+	// Dialect, Source and File say where the hook's definition stands; empty
+	// for hooks of our own dialect.
+	Dialect   string    `json:"dialect,omitempty"`
+	Source    string    `json:"source,omitempty"`
+	File      string    `json:"file,omitempty"`
 	EventID   string    `json:"event_id"`
 	Event     string    `json:"event"` // its key, "pre_tool_use.bash"
 	SessionID string    `json:"session_id,omitempty"`
@@ -33,6 +41,13 @@ type Execution struct {
 	StderrBytes int64               `json:"stderr_bytes"`
 	Leftover    int                 `json:"leftover,omitempty"` // processes it left behind, killed
 	Confinement process.Confinement `json:"confinement,omitempty"`
+	// Sandbox is what the command was really kept from.
+	Sandbox process.Enforced `json:"sandbox,omitzero"`
+	// Async says that nobody waited for it, Cached that an answer was used
+	// again and nothing ran, Quiet that the hook asked not to be logged.
+	Async  bool `json:"async,omitempty"`
+	Cached bool `json:"cached,omitempty"`
+	Quiet  bool `json:"quiet,omitempty"`
 }
 
 // Outcome says how a run ended.
@@ -47,6 +62,20 @@ const (
 	Failed   Outcome = "failed"    // it ended badly
 	Garbled  Outcome = "malformed" // its answer is no decision
 )
+
+// OutcomeOf says how a run ended that ended with err; started is what held its
+// processes together.
+func OutcomeOf(err error, started process.Confinement) Outcome {
+	switch {
+	case errors.Is(err, ErrAnswer):
+		return Garbled
+	case errors.Is(err, process.ErrTimedOut):
+		return TimedOut
+	case started == process.None:
+		return NotRun
+	}
+	return Failed
+}
 
 // Report is all there is to know about one run, for the person who wrote the
 // hook. Unlike an [Execution] it holds the event itself.
@@ -65,4 +94,24 @@ type Report struct {
 	Stderr []byte `json:"-"`
 	// Decision is set when there was an answer to a blocking event.
 	Decision *hook.Decision `json:"decision,omitempty"`
+}
+
+// Run starts what a specification says, waits for its end, and fills in
+// everything about that. The error is the runner's.
+func (r *Report) Run(ctx context.Context, runner *process.Runner, s process.Spec) (process.Result, error) {
+	r.Command, r.Dir, r.Stdin = s.Command, s.Dir, s.Stdin
+	if s.Shell != "" {
+		r.Command = []string{"/bin/sh", "-c", s.Shell}
+	}
+	for _, entry := range s.Env {
+		name, _, _ := strings.Cut(entry, "=")
+		r.EnvNames = append(r.EnvNames, name)
+	}
+	result, err := runner.Run(ctx, s)
+	r.ExitCode, r.Signal = result.ExitCode, result.Signal
+	r.Leftover, r.Confinement, r.Sandbox = result.Leftover, result.Confinement, result.Sandbox
+	r.Stdout, r.Stderr = result.Stdout.Bytes, result.Stderr.Bytes
+	r.StdoutBytes, r.StderrBytes = result.Stdout.Total, result.Stderr.Total
+	r.Execution.Stderr = process.Text(result.Stderr.Bytes, MaxReason)
+	return result, err
 }

@@ -70,6 +70,12 @@ func Event(c protocol.Call) (hook.Event, error) {
 	if e.Hops, err = hops(c.Lookup(hookwire.EnvHops)); err != nil {
 		return hook.Event{}, err
 	}
+	if ancestry := c.Lookup(hookwire.EnvAncestry); ancestry != "" {
+		if !hook.ValidAncestry(ancestry) {
+			return hook.Event{}, bad("%s is %s and does not name hooks", hookwire.EnvAncestry, quote(ancestry))
+		}
+		e.Extensions = map[string]string{hook.AncestryExtension: ancestry}
+	}
 	d := &e.Data
 	d.CWD, d.Workspace = f.text("cwd"), c.Lookup("CLAUDE_PROJECT_DIR")
 	if d.CWD == "" {

@@ -64,12 +64,13 @@ const (
 	EnvHops        = "GRAPNEL_HOPS"         // hops of the event that the command ran for
 	EnvCausation   = "GRAPNEL_CAUSATION_ID" // its id
 	EnvTraceParent = "GRAPNEL_TRACEPARENT"  // its W3C trace context
+	EnvAncestry    = "GRAPNEL_ANCESTRY"     // the hooks that led to it, and the command's own
 )
 
 // Allowed lists the variables that travel with a request. The environment
 // holds the agent's tokens, so it never travels whole.
 func Allowed(agent string) []string {
-	common := []string{EnvHops, EnvCausation, EnvTraceParent, "TRACEPARENT"}
+	common := []string{EnvHops, EnvCausation, EnvAncestry, EnvTraceParent, "TRACEPARENT"}
 	if agent == ClaudeCode {
 		return append(common, "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE")
 	}
