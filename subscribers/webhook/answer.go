@@ -27,7 +27,7 @@ type answer struct {
 	Reason  string          `json:"reason"`
 	Context string          `json:"context"`
 	Rewrite json.RawMessage `json:"rewrite"`
-	Rules   []string        `json:"rules"`
+	Rules   []*string       `json:"rules"`
 }
 
 // decision reads a 2xx response. The error wraps [ErrAnswer].
@@ -84,7 +84,10 @@ func readDecision(body []byte, limit int) (hook.Decision, error) {
 		Rewrite: a.Rewrite,
 	}
 	for _, rule := range a.Rules {
-		d.Rules = append(d.Rules, process.Text([]byte(rule), maxRule))
+		if rule == nil {
+			return hook.Decision{}, errors.New("there is a null among its rules")
+		}
+		d.Rules = append(d.Rules, process.Text([]byte(*rule), maxRule))
 	}
 	return d, nil
 }

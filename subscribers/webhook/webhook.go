@@ -122,8 +122,9 @@ func (w *Webhook) Close() {
 	}
 }
 
-// Format is [Hook.Format]: what is inside are secrets.
-func (w *Webhook) Format(f fmt.State, verb rune) { w.hook.Format(f, verb) }
+// Format is [Hook.Format]: what is inside are secrets. It has a value's receiver
+// so that it counts for both.
+func (w Webhook) Format(f fmt.State, verb rune) { w.hook.Format(f, verb) }
 
 // Decide asks the endpoint about a blocking event. It returns within the hook's
 // time-out.
