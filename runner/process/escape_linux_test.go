@@ -100,26 +100,46 @@ func TestNothingLivesOn(t *testing.T) {
 				list[name] = text
 			}
 		}
-		for name, text := range list {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				n := nonce(t)
-				s := shell(t, strings.ReplaceAll(text, "N", n))
-				if !strings.HasSuffix(text, "exit 0") {
-					s.Timeout, s.Grace = 300*time.Millisecond, 50*time.Millisecond
-				}
-				started := time.Now()
-				got, err := r.Run(t.Context(), s)
-				assert.Empty(t, living(t, n), "after %s, result %+v, error %v", time.Since(started), got, err)
-				assert.NotErrorIs(t, err, process.ErrSurvivors)
-				assert.Less(t, time.Since(started), 20*time.Second)
-				if strings.HasSuffix(text, "exit 0") {
-					assert.NoError(t, err)
-					assert.Zero(t, got.ExitCode, "stderr %s", got.Stderr.Bytes)
-				}
-			})
-		}
+		nothingLivesOn(t, r, list, process.Sandbox{})
 	})
+}
+
+func TestNothingLivesOnFromASandbox(t *testing.T) {
+	t.Parallel()
+	sandboxed(t, func(t *testing.T, r *process.Runner) {
+		list := escapes()
+		for name, text := range deepEscapes() {
+			list[name] = text
+		}
+		nothingLivesOn(t, r, list, process.Sandbox{Mode: process.SandboxRequired, ReadOnly: []string{"/usr"}, Limits: process.Limits{OpenFiles: 100}})
+	})
+}
+
+func nothingLivesOn(t *testing.T, r *process.Runner, list map[string]string, box process.Sandbox) {
+	t.Helper()
+	for name, text := range list {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := nonce(t)
+			s := shell(t, strings.ReplaceAll(text, "N", n))
+			if s.Sandbox = box; box.Mode != "" {
+				s.Sandbox.ReadWrite = []string{s.Dir}
+			}
+			if !strings.HasSuffix(text, "exit 0") {
+				s.Timeout, s.Grace = 300*time.Millisecond, 50*time.Millisecond
+			}
+			started := time.Now()
+			got, err := r.Run(t.Context(), s)
+			assert.Empty(t, living(t, n), "after %s, result %+v, error %v", time.Since(started), got, err)
+			assert.NotErrorIs(t, err, process.ErrSurvivors)
+			assert.NotErrorIs(t, err, process.ErrSandbox)
+			assert.Less(t, time.Since(started), 20*time.Second)
+			if strings.HasSuffix(text, "exit 0") {
+				assert.NoError(t, err)
+				assert.Zero(t, got.ExitCode, "stderr %s", got.Stderr.Bytes)
+			}
+		})
+	}
 }
 
 func TestRunGoesOnWithoutItsSupervisors(t *testing.T) {

@@ -163,15 +163,8 @@ const (
 
 // allow adds a rule. The path is opened and not read.
 func (r ruling) allow(ruleset int, path string, rights uint64, kind pathKind) error {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
-	if kind == namedPath {
-		how.Resolve = unix.RESOLVE_NO_SYMLINKS
-	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
-	switch {
-	case err == unix.ELOOP && kind == namedPath:
-		return errors.New("there is a symbolic link in it; write the path that it leads to")
-	case err != nil:
+	fd, err := open(path, kind)
+	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
@@ -187,6 +180,18 @@ func (r ruling) allow(ruleset int, path string, rights uint64, kind pathKind) er
 		rights &= ofFiles
 	}
 	return landlock.LandlockAddPathBeneathRule(ruleset, &landlock.PathBeneathAttr{ParentFd: fd, AllowedAccess: rights & r.files}, 0)
+}
+
+func open(path string, kind pathKind) (fd int, err error) {
+	const flags = unix.O_PATH | unix.O_CLOEXEC
+	if kind != namedPath {
+		return unix.Open(path, flags, 0)
+	}
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err == unix.ELOOP {
+		err = errors.New("there is a symbolic link in it; write the path that it leads to")
+	}
+	return fd, err
 }
 
 // landlockVersion is the kernel's, or zero.

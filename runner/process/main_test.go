@@ -23,6 +23,12 @@ func TestMain(m *testing.M) {
 		case "misbehave":
 			misbehave(os.Args[2:])
 			os.Exit(0)
+		case "elsewhere":
+			if err := runElsewhere(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		case "dial", "listen":
 			connect(os.Args[1], os.Args[2], os.Args[3])
 			os.Exit(0)

@@ -38,6 +38,30 @@ func confinements(t *testing.T, test func(t *testing.T, r *process.Runner)) {
 	}
 }
 
+// everywhere runs a test with every confinement, and with each that can have
+// one in an open and in a closed sandbox.
+func everywhere(t *testing.T, test func(t *testing.T, r *process.Runner, box process.Sandbox)) {
+	t.Helper()
+	confinements(t, func(t *testing.T, r *process.Runner) {
+		held, err := r.Check(t.Context())
+		require.NoError(t, err)
+		boxes := map[string]process.Sandbox{"no sandbox": {}}
+		if held != process.Group {
+			boxes["open sandbox"] = process.Sandbox{Mode: process.SandboxBestEffort}
+			boxes["closed sandbox"] = process.Sandbox{
+				Mode: process.SandboxRequired, ReadOnly: []string{"/usr"}, NoNetwork: true,
+				Limits: process.Limits{FileSize: 1 << 30},
+			}
+		}
+		for name, box := range boxes {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, r, box)
+			})
+		}
+	})
+}
+
 func shell(t *testing.T, text string) process.Spec {
 	t.Helper()
 	return process.Spec{
@@ -115,11 +139,12 @@ func TestErrors(t *testing.T) {
 		"command and shell": {func(s *process.Spec) { s.Command = []string{"/bin/true"} }, process.ErrSpec, "either"},
 		"negative time-out": {func(s *process.Spec) { s.Timeout = -1 }, process.ErrSpec, "negative"},
 	}
-	confinements(t, func(t *testing.T, r *process.Runner) {
+	everywhere(t, func(t *testing.T, r *process.Runner, box process.Sandbox) {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := shell(t, "true")
+				s.Sandbox = box
 				c.change(&s)
 				got, err := r.Run(t.Context(), s)
 				require.ErrorIs(t, err, c.want, "result %+v", got)

@@ -153,23 +153,3 @@ func TestProgramErrors(t *testing.T) {
 		}
 	})
 }
-
-// everywhere runs a test with every confinement, and with each that has them
-// in an open and in a closed sandbox.
-func everywhere(t *testing.T, test func(t *testing.T, r *process.Runner, box process.Sandbox)) {
-	t.Helper()
-	confinements(t, func(t *testing.T, r *process.Runner) {
-		held, err := r.Check(t.Context())
-		require.NoError(t, err)
-		boxes := map[string]process.Sandbox{"no sandbox": {}}
-		if held != process.Group {
-			boxes["sandbox"] = process.Sandbox{Mode: process.SandboxBestEffort}
-		}
-		for name, box := range boxes {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				test(t, r, box)
-			})
-		}
-	})
-}
