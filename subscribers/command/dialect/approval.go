@@ -1,0 +1,186 @@
+package dialect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/runner/process"
+	"github.com/grapnel-dev/grapnel/runner/trust"
+)
+
+// Trust decides on hooks that need approval. All sets of a process share one;
+// whoever made it closes both parts when the sets are closed.
+type Trust struct {
+	Gauge *trust.Gauge
+	Store *trust.Store
+}
+
+// approved says whether a hook may run: the reason why it does not, or an
+// error when it was approved and cannot run as it was. The measurement holds
+// the bytes that run; nil means that there is nothing to hold on to.
+//
+// A hook of the person's own configuration that runs a file of the workspace
+// runs what the workspace says: it needs approval for that workspace, too.
+func (s *Set) approved(h Hook, c *Call) (reason string, blocked error, m *trust.Measurement) {
+	if s.trusted(c.Workspace) && (h.Origin.Source == trust.Workspace || loosens(h.Origin.Source)) {
+		return "", nil, nil
+	}
+	own := loosens(h.Origin.Source)
+	if own && (h.Type != TypeCommand || c.Workspace == "" || h.Origin.Source == trust.Builtin) {
+		return "", nil, nil
+	}
+	if s.o.Trust == nil {
+		if own {
+			return "", nil, nil
+		}
+		return notApproved(h), nil, nil
+	}
+	d := s.definition(h, c)
+	m, err := s.o.Trust.Gauge.Measure(d)
+	switch {
+	case err == nil:
+	case own && errors.Is(err, process.ErrNotFound):
+		return "", nil, nil // fails when it is run, and says so
+	default:
+		return s.unmeasured(d, h, err)
+	}
+	if own {
+		if !inside(m, c.Workspace) {
+			return "", nil, s.release(m)
+		}
+		_ = m.Close()
+		// Once more as what it is: a hook of this workspace.
+		d.Source, d.ID = trust.Workspace, d.ID+"@"+c.Workspace
+		if m, err = s.o.Trust.Gauge.Measure(d); err != nil {
+			return s.unmeasured(d, h, err)
+		}
+	}
+	state, err := s.o.Trust.Store.Check(m)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", ErrChanged, err), s.release(m)
+	case state.Runs():
+		return "", nil, m
+	case state == trust.Changed:
+		return "", fmt.Errorf("%w: hook %s of %s; look at it and approve it again with `grapnel trust add`, or take it out with `grapnel trust remove`", ErrChanged, h.Label(), h.Origin.File), s.release(m)
+	case state == trust.Refused:
+		return "it was refused: `grapnel trust list` says by whom", nil, s.release(m)
+	}
+	return notApproved(h), nil, s.release(m)
+}
+
+func notApproved(h Hook) string {
+	return "it comes from a " + string(h.Origin.Source) + " and is not approved; look at it with `grapnel trust list`, approve it with `grapnel trust add`"
+}
+
+func (s *Set) release(m *trust.Measurement) *trust.Measurement {
+	_ = m.Close()
+	return nil
+}
+
+// unmeasured decides on a hook whose bytes cannot be read: one that was
+// approved is missed.
+func (s *Set) unmeasured(d trust.Definition, h Hook, err error) (reason string, blocked error, m *trust.Measurement) {
+	if _, had, findErr := s.o.Trust.Store.Find(d); had || findErr != nil {
+		return "", fmt.Errorf("%w: hook %s: %w", ErrChanged, h.Label(), errors.Join(err, findErr)), nil
+	}
+	return "it is not approved and cannot be: " + err.Error(), nil, nil
+}
+
+// definition is what an approval of the hook is about.
+func (s *Set) definition(h Hook, c *Call) trust.Definition {
+	d := trust.Definition{
+		Dialect: s.dialect.Name, File: h.Origin.File, ID: strings.TrimPrefix(h.ID(), h.Origin.File+"#"), Name: h.Label(),
+		Source: h.Origin.Source, Workspace: c.Workspace, Config: h.Definition, SearchPath: s.path, Files: h.Files, Env: s.o.Env,
+	}
+	if h.Type != TypeCommand {
+		d.Dir = c.Workspace
+		return d
+	}
+	// What is run does not depend on the event.
+	feed, err := s.dialect.Feed(h, &Call{Name: c.Name, Workspace: c.Workspace, Event: hook.Event{Name: c.Event.Name}})
+	if err != nil {
+		feed = Feed{Shell: h.Shell, Command: h.Command}
+	}
+	d.Shell, d.Dir = feed.Shell, s.dir(h, c, feed.Dir)
+	if argv, err := s.program(h, c, feed.Command); err == nil {
+		d.Command = argv
+	} else {
+		d.Command = feed.Command
+	}
+	return d
+}
+
+// inside reports whether a file of the workspace is part of what runs.
+func inside(m *trust.Measurement, workspace string) bool {
+	real, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		real = workspace
+	}
+	for _, p := range m.Parts() {
+		if p.Role == trust.RoleDefinition {
+			continue
+		}
+		for _, root := range []string{workspace, real} {
+			if rel, err := filepath.Rel(root, p.Path); p.Path != "" && err == nil && filepath.IsLocal(rel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Candidate is a hook that needs approval, and what approvals say about it.
+type Candidate struct {
+	Hook  Hook
+	State trust.State
+	// Measurement is what would be approved; the caller closes it. Nil where
+	// Err says why there is none.
+	Measurement *trust.Measurement
+	Err         error
+}
+
+// Candidates lists the hooks of a workspace that need approval. Nothing is
+// run.
+func (s *Set) Candidates(ctx context.Context, workspace string) ([]Candidate, error) {
+	if s.o.Trust == nil {
+		return nil, fmt.Errorf("%w: there are no approvals here", ErrUnavailable)
+	}
+	var list []Candidate
+	hooks, _ := s.Hooks(workspace)
+	for _, h := range hooks {
+		if err := ctx.Err(); err != nil {
+			return list, err
+		}
+		if h.Disabled || loosens(h.Origin.Source) && (h.Type != TypeCommand || workspace == "") {
+			continue
+		}
+		c := &Call{Name: h.Events[0], Workspace: workspace}
+		if names := s.dialect.Vocabulary.Canonical(c.Name); len(names) > 0 {
+			c.Event.Name = names[0]
+		}
+		d := s.definition(h, c)
+		m, err := s.o.Trust.Gauge.Measure(d)
+		if loosens(h.Origin.Source) {
+			if err != nil || !inside(m, workspace) {
+				if m != nil {
+					_ = m.Close()
+				}
+				continue
+			}
+			_ = m.Close()
+			d.Source, d.ID = trust.Workspace, d.ID+"@"+workspace
+			m, err = s.o.Trust.Gauge.Measure(d)
+		}
+		candidate := Candidate{Hook: h, Measurement: m, Err: err, State: trust.New}
+		if err == nil {
+			candidate.State, candidate.Err = s.o.Trust.Store.Check(m)
+		}
+		list = append(list, candidate)
+	}
+	return list, nil
+}

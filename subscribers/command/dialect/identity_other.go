@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package dialect
+
+import "io/fs"
+
+func identity(fs.FileInfo) any { return nil }
