@@ -5,15 +5,16 @@ import (
 	"strconv"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/subscribers/command"
 )
 
 // circular reports why a hook must not run for an event that hooks led to.
 func circular(h Hook, e hook.Event) error {
 	switch {
 	case e.Hops > hook.MaxHops:
-		return fmt.Errorf("%w: %d hooks led to this event, and hooks run after %d at most", ErrCircular, e.Hops, hook.MaxHops)
+		return fmt.Errorf("%w: %d hooks led to this event, and hooks run after %d at most", command.ErrCircular, e.Hops, hook.MaxHops)
 	case e.Descended(h.ID()):
-		return fmt.Errorf("%w: hook %s led to this event itself", ErrCircular, h.Label())
+		return fmt.Errorf("%w: hook %s led to this event itself", command.ErrCircular, h.Label())
 	}
 	return nil
 }

@@ -32,7 +32,7 @@
 // could bring them about to get past a hook: a hook that cannot be given the
 // event in full ([ErrFeed]), whose bytes are not those that were approved
 // ([ErrChanged]), whose sandbox cannot be had, or that would run because of
-// itself ([ErrCircular]). They are errors of [Set.Decide], for which the
+// itself ([command.ErrCircular]). They are errors of [Set.Decide], for which the
 // gateway denies on gates.
 //
 // # Sources and trust

@@ -6,7 +6,6 @@ import (
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/runner/process"
-	"github.com/grapnel-dev/grapnel/subscribers/command"
 )
 
 // Errors of hooks. They are wrapped with the hook and what to do.
@@ -20,8 +19,6 @@ var (
 	ErrFeed = errors.New("hook cannot be given the event")
 	// ErrChanged: its bytes are not those that were approved.
 	ErrChanged = errors.New("hook changed since it was approved")
-	// ErrCircular: it would run because of itself, or too often.
-	ErrCircular = command.ErrCircular
 	// ErrUnavailable: there is nobody here to ask: no model, no endpoint.
 	ErrUnavailable = errors.New("hook cannot be run here")
 )

@@ -8,6 +8,7 @@ import (
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/runner/trust"
+	"github.com/grapnel-dev/grapnel/subscribers/command"
 )
 
 // Plan says which hooks will run for an event, in which order, and which will
@@ -121,7 +122,7 @@ func (s *Set) admit(h Hook, c *Call) (reason string, blocked error, m *trust.Mea
 		blocked = circular(h, c.Event)
 	}
 	if blocked == nil && !s.budget.take(h.ID(), c.Event.SessionID) {
-		blocked = fmt.Errorf("%w: hook %s ran %d times for this session within a minute", ErrCircular, h.Label(), s.o.Budget)
+		blocked = fmt.Errorf("%w: hook %s ran %d times for this session within a minute", command.ErrCircular, h.Label(), s.o.Budget)
 	}
 	if blocked == nil && h.Once && !s.once.first(h.ID()+"\x00"+c.Event.SessionID) {
 		return "it ran once in this session", nil, m

@@ -261,11 +261,11 @@ func TestE7AHookDoesNotRunBecauseOfItself(t *testing.T) {
 	e := p.event("Bash", `{}`)
 	e.Extensions = map[string]string{hook.AncestryExtension: "000000000000," + hook.Mark(hooks[0].ID())}
 	_, err := s.Decide(t.Context(), e)
-	assert.ErrorIs(t, err, dialect.ErrCircular)
+	assert.ErrorIs(t, err, command.ErrCircular)
 	e = p.event("Bash", `{}`)
 	e.Hops = hook.MaxHops + 1
 	_, err = s.Decide(t.Context(), e)
-	assert.ErrorIs(t, err, dialect.ErrCircular)
+	assert.ErrorIs(t, err, command.ErrCircular)
 
 	s = p.set(dialect.Options{Budget: 5})
 	for range 5 {
@@ -273,7 +273,7 @@ func TestE7AHookDoesNotRunBecauseOfItself(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err = s.Decide(t.Context(), p.event("Bash", `{}`))
-	assert.ErrorIs(t, err, dialect.ErrCircular, "the budget of one session")
+	assert.ErrorIs(t, err, command.ErrCircular, "the budget of one session")
 }
 
 func TestA8EachRunIsItselfAnEvent(t *testing.T) {
