@@ -1,0 +1,2 @@
+// Package claudeagent is the hook dialect of claude-agent.
+package claudeagent

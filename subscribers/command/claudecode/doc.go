@@ -1,0 +1,2 @@
+// Package claudecode is the hook dialect of Claude Code's own configuration.
+package claudecode
