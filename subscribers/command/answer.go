@@ -73,31 +73,36 @@ func ReadAnswer(stdout []byte) (hook.Decision, error) {
 	}, nil
 }
 
-// read turns what a hook command did into its decision. There is no failure
-// that comes out as a decision.
 func (c *Command) read(r process.Result) (hook.Decision, error) {
+	return ReadResult(c.hook.Name, c.hook.Rewrites, r)
+}
+
+// ReadResult turns what a hook command of our dialect did into its decision,
+// see the package comment. There is no failure that comes out as a decision:
+// the error wraps [ErrAnswer] or [ErrExit].
+func ReadResult(name string, rewrites bool, r process.Result) (hook.Decision, error) {
 	switch r.ExitCode {
 	case 0:
 		if r.Stdout.Truncated {
 			return hook.Decision{}, fmt.Errorf("%w: stdout has %d bytes and was not read in full", ErrAnswer, r.Stdout.Total)
 		}
 		d, err := ReadAnswer(r.Stdout.Bytes)
-		if err == nil && d.Rewrite != nil && !c.hook.Rewrites {
+		if err == nil && d.Rewrite != nil && !rewrites {
 			return hook.Decision{}, fmt.Errorf("%w: it rewrites the tool's input, which the hook's configuration does not permit (rewrites: true)", ErrAnswer)
 		}
 		if err == nil && d.Effect >= hook.Ask && d.Reason == "" {
-			d.Reason = fmt.Sprintf("hook %s says %s and gave no reason", c.hook.Name, d.Effect)
+			d.Reason = fmt.Sprintf("hook %s says %s and gave no reason", name, d.Effect)
 		}
 		return d, err
 	case exitDeny:
-		return c.denial(r), nil
+		return denial(name, r), nil
 	}
 	return hook.Decision{}, exitError(r)
 }
 
 // denial is the decision of exit code 2. What is on stdout can only make it
 // stricter.
-func (c *Command) denial(r process.Result) hook.Decision {
+func denial(name string, r process.Result) hook.Decision {
 	deny := hook.Decision{Effect: hook.Deny, Reason: process.Text(r.Stderr.Bytes, MaxReason)}
 	if d, err := ReadAnswer(r.Stdout.Bytes); err == nil && !r.Stdout.Truncated && d.Effect >= hook.Deny {
 		deny.Effect, deny.Context = d.Effect, d.Context
@@ -106,7 +111,7 @@ func (c *Command) denial(r process.Result) hook.Decision {
 		}
 	}
 	if deny.Reason == "" {
-		deny.Reason = fmt.Sprintf("hook %s denied it (exit code %d) and gave no reason", c.hook.Name, exitDeny)
+		deny.Reason = fmt.Sprintf("hook %s denied it (exit code %d) and gave no reason", name, exitDeny)
 	}
 	return deny
 }

@@ -21,24 +21,21 @@ var ErrFeed = errors.New("hook command cannot be given the event")
 // itself, or after too many others. The command is not run then.
 var ErrCircular = errors.New("circular trigger")
 
-// variable is one GRAPNEL_ environment variable.
-type variable struct{ name, value string }
-
-// variables are what a hook command of our dialect finds in its environment.
-// Those that the event has no value for are not set.
-func (c *Command) variables(e hook.Event) []variable {
+// Variables are what a hook command of our dialect finds in its environment
+// about an event, NAME=value, without the marks of what it causes. Those that
+// the event has no value for are not set.
+func Variables(e hook.Event) []string {
 	var tool hook.Tool
 	if e.Data.Tool != nil {
 		tool = *e.Data.Tool
 	}
-	list := []variable{
+	list := [][2]string{
 		{"GRAPNEL_EVENT", string(e.Name)},
 		{"GRAPNEL_EVENT_ID", e.ID},
 		// What the command causes was caused by this event.
 		{"GRAPNEL_CAUSATION_ID", e.ID},
 		{"GRAPNEL_CORRELATION_ID", e.CorrelationID},
 		{"GRAPNEL_HOPS", strconv.Itoa(e.Hops)},
-		{"GRAPNEL_ANCESTRY", e.Ancestry(c.hook.Name)},
 		{"GRAPNEL_SESSION_ID", e.SessionID},
 		{"GRAPNEL_AGENT", e.Data.Native.Agent},
 		{"GRAPNEL_NATIVE_EVENT", e.Data.Native.Event},
@@ -56,13 +53,13 @@ func (c *Command) variables(e hook.Event) []variable {
 		{"GRAPNEL_PATH", e.Data.Path},
 		{"GRAPNEL_TRACEPARENT", e.TraceParent},
 	}
-	kept := list[:0]
+	set := make([]string, 0, len(list)+3)
 	for _, v := range list {
-		if v.value != "" {
-			kept = append(kept, v)
+		if v[1] != "" {
+			set = append(set, v[0]+"="+v[1])
 		}
 	}
-	return kept
+	return set
 }
 
 // feed is what one run of a hook command gets.
@@ -89,12 +86,8 @@ func (c *Command) feed(e hook.Event) (feed, error) {
 		return feed{}, err
 	}
 	var f feed
-	given := c.variables(e)
-	set := make([]string, 0, len(given)+2)
-	for _, v := range given {
-		set = append(set, v.name+"="+v.value)
-	}
-	set, f.omitted = FitVariables(set)
+	set, omitted := FitVariables(append(Variables(e), "GRAPNEL_ANCESTRY="+e.Ancestry(c.hook.Name)))
+	f.omitted = omitted
 	if len(f.omitted) > 0 {
 		truncated := slices.Contains(f.omitted, "GRAPNEL_TOOL_INPUT")
 		if truncated {

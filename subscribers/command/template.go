@@ -78,6 +78,23 @@ func templateName(e string) (name string, ok bool, err error) {
 	return strings.TrimSpace(inner), true, nil
 }
 
+// CheckArguments reports what is wrong with a command whose arguments may be
+// templates, see the package comment.
+func CheckArguments(elements []string) error {
+	_, err := parseArguments(elements)
+	return err
+}
+
+// Arguments returns the argument vector for an event. The error wraps
+// [ErrTemplate] or is one of [CheckArguments].
+func Arguments(elements []string, e hook.Event) ([]string, error) {
+	parsed, err := parseArguments(elements)
+	if err != nil {
+		return nil, err
+	}
+	return expand(parsed, e)
+}
+
 func templateNames() []string {
 	return []string{"agent", "cwd", "event", "event.id", "message", "prompt", "session", "tool.input", "tool.kind", "tool.name", "workspace"}
 }

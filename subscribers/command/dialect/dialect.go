@@ -39,6 +39,9 @@ type Dialect struct {
 	// Grants says that an allow of a hook whose source may loosen skips the
 	// agent's own question, as it does in the dialect's own agent.
 	Grants bool
+	// Strict says that failures are not gone on from: what counts is the event's
+	// class, as it is for our own hook commands.
+	Strict bool
 	// SkipSubagents says that events of sub-agents run no hooks, unless the host
 	// says otherwise (A10).
 	SkipSubagents bool

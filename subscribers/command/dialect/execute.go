@@ -174,7 +174,7 @@ func (s *Set) conclude(c *Call, results []Result) (Answer, error) {
 				a.Warning = Lines(a.Warning, "hook "+r.Hook.Label()+" changes the tool's input, which hooks from "+string(r.Hook.Origin.Source)+" may not")
 			}
 			answers = append(answers, a)
-		case !goesOn(r.Err):
+		case !goesOn(r.Err), s.dialect.Strict && s.onFailure(r.Hook) == hook.FailDefault:
 			fatal = errors.Join(fatal, r.Err)
 		default:
 			policy := s.onFailure(r.Hook)

@@ -60,6 +60,8 @@ type Hook struct {
 	// KeepGoing says that what follows runs also when this one blocks or fails
 	// (E5's stop_on_failure turned off).
 	KeepGoing bool `json:"keep_going,omitempty"`
+	// Rewrites permits it to change the input, where a dialect asks for leave.
+	Rewrites bool `json:"rewrites,omitempty"`
 	// If is one permission rule of Claude Code, such as "Bash(git *)".
 	If string `json:"if,omitempty"`
 	// Once says that it runs once in a session.
