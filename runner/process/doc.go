@@ -13,10 +13,55 @@
 //
 // The standard input it is given and then its end; exactly the environment of
 // the Spec and GRAPNEL_RUN, which marks its run; a session and process group
-// of its own without a terminal; no open file but the three streams (the first
-// run marks what this process was itself started with); and, where supervised,
-// umask 077 (elsewhere the umask of this process: set it to 077). Shell text is never put together from values: it is a constant, and
-// values come to it as environment variables.
+// of its own without a terminal; no open file but the three streams and
+// [Spec.Files] (the first run marks what this process was itself started
+// with); and, where supervised, umask 077 (elsewhere the umask of this
+// process: set it to 077). Shell text is never put together from values: it is
+// a constant, and values come to it as environment variables.
+//
+// # Running what was checked
+//
+// A path can lead to another file by the time it is executed. On Linux the
+// bytes that were checked can be what runs: put them into a sealed memfd, pass
+// it in [Spec.Files], and name it "/proc/self/fd/3" in [Spec.Program]. That
+// goes for programs and for scripts with a #! line, which find that name as
+// their $0; errors still speak of Command[0]. Elsewhere Program names a
+// private copy.
+//
+// # Sandbox
+//
+// A [Sandbox] keeps a command from what the same user may do otherwise. The
+// supervisor puts it around one thread, which starts the command and ends with
+// it. [Result.Sandbox] says what was on: read it, "best-effort" promises
+// nothing. Always on are no_new_privs, a PID namespace, the loss of root's
+// capabilities but those over files, and (Landlock 6, Linux 6.12) no signals
+// to and no looking into processes outside.
+//
+// With paths in [Sandbox.ReadOnly] or [Sandbox.ReadWrite] the file system is
+// closed (Landlock 1, Linux 5.13; truncating is held from 3, Linux 6.2). What
+// remains open besides them:
+//
+//   - to read and execute: /usr /bin /sbin /lib* /etc /opt /proc /nix/store
+//     /run/systemd/resolve, and the working directory unless it is "/"; a
+//     working directory that is $HOME opens all of it
+//   - to read and write: /dev/null /dev/zero /dev/full /dev/random
+//     /dev/urandom, the three streams, Spec.Files, and a private directory that
+//     TMPDIR names, which is removed after the run
+//   - to execute: the file of the program itself
+//
+// A script's interpreter elsewhere must be listed. A path that is missing or
+// has a symbolic link in it is left out, and missing from what is on.
+//
+// [Sandbox.NoNetwork] closes TCP (Landlock 4, Linux 6.7) and abstract unix
+// sockets (6). UDP, and with it name resolution, is closed from Landlock 10
+// only; MPTCP is not, nor are unix sockets with a path before Landlock 9: a
+// service manager, container engine or agent that takes orders on one does
+// what it is told. Where that matters, give the commands a machine of their
+// own.
+//
+// [Limits] are set while the command waits, traced, before its first
+// instruction; a system that permits no tracing (kernel.yama.ptrace_scope 2
+// and 3) has none of them. They hold for each process and not for the sum.
 //
 // # How it ends
 //

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ type Enforced struct {
 	Landlock int `json:"landlock,omitempty"`
 	// Files: the file system is closed but for what the sandbox lists.
 	Files bool `json:"files,omitempty"`
-	// Network: TCP is closed.
+	// Network: TCP is closed; see [Sandbox.NoNetwork].
 	Network bool `json:"network,omitempty"`
 	// Signals: the command signals nobody outside.
 	Signals bool `json:"signals,omitempty"`
@@ -33,7 +34,7 @@ type Enforced struct {
 }
 
 // String describes it on one line for people, such as "best-effort:
-// no_new_privileges, pid_namespace, landlock 7 (files, network), limits (cpu);
+// no_new_privileges, pid_namespace, landlock 7 (files, tcp), limits (cpu);
 // missing: …", or "off".
 func (e Enforced) String() string {
 	if e.Mode == "" {
@@ -51,7 +52,7 @@ func (e Enforced) String() string {
 		for _, part := range []struct {
 			on   bool
 			name string
-		}{{e.Files, "files"}, {e.Network, "network"}, {e.Signals, "signals"}} {
+		}{{e.Files, "files"}, {e.Network, "tcp"}, {e.Signals, "signals"}} {
 			if part.on {
 				parts = append(parts, part.name)
 			}
@@ -73,8 +74,13 @@ func (e Enforced) String() string {
 
 // refusal is the error of a command whose required sandbox cannot be had.
 func (e Enforced) refusal(name string) error {
+	const shown = 5 // the rest is in the record
+	list := e.Missing
+	if len(list) > shown {
+		list = append(slices.Clone(list[:shown]), fmt.Sprintf("and %d more", len(list)-shown))
+	}
 	return fmt.Errorf("%w: %s was not run: %s; change what the sandbox asks for, or make its mode %q",
-		ErrSandbox, name, strings.Join(e.Missing, "; "), SandboxBestEffort)
+		ErrSandbox, name, strings.Join(list, "; "), SandboxBestEffort)
 }
 
 // unconfined is what a run has that is not supervised, and the error where

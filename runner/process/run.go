@@ -10,8 +10,12 @@ import (
 )
 
 const (
-	// killLimit is how long the death of a killed tree may take.
+	// killLimit is how long the death of a killed tree may take on a machine that
+	// is not too busy.
 	killLimit = 900 * time.Millisecond
+	// killRounds is how often something is killed and looked for at least, so
+	// that a machine that is busy for longer than that is no survivor's fault.
+	killRounds = 20
 	// drainLimit is how long output is waited for once the tree is dead: its
 	// streams are at their ends then, unless a process outside holds them.
 	drainLimit = 200 * time.Millisecond

@@ -20,12 +20,15 @@ type Options struct {
 	// Namespace puts each supervisor into a PID namespace of its own where the
 	// system permits, and falls back to [Supervised] where not. Commands then
 	// see process ids that mean nothing outside, and where the caller is not
-	// root, programs such as sudo do not work in them.
+	// root, programs such as sudo do not work in them. Commands with a
+	// [Sandbox] get one in any case, from supervisors of their own.
 	Namespace bool
 	// Limit is how many commands run at the same time; more wait for their
 	// turn. Defaults to 64.
 	Limit int
-	// Idle is how many supervisors are kept ready between runs. Defaults to 4.
+	// Idle is how many supervisors are kept ready between runs, and again as
+	// many for sandboxed commands once there are any, unless Namespace makes
+	// them the same. Defaults to 4.
 	Idle int
 	// IdleTime is how long those that are not used are kept, but for one that
 	// stays. Defaults to 30 seconds.

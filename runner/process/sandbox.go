@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/strictjson"
@@ -24,13 +25,14 @@ type Sandbox struct {
 	// ReadOnly and ReadWrite are absolute paths of files and directories. When
 	// either has any, the file system is closed outside of them, but for what
 	// [Spec] itself names and what every program needs: see the package
-	// documentation. Nothing may be executed from ReadWrite's directories that
-	// is not below one of the others. A path with a symbolic link in it is not
-	// taken: the command might have made the link; write where it leads.
+	// documentation. ReadOnly gives to read and execute, ReadWrite all of that
+	// and to change what is there. At most 128 each. A path with a symbolic link
+	// in it is not taken, since a command might have made the link; write where
+	// it leads.
 	ReadOnly  []string `json:"read_only,omitempty" yaml:"read_only,omitempty"`
 	ReadWrite []string `json:"read_write,omitempty" yaml:"read_write,omitempty"`
-	// NoNetwork closes TCP, to listen and to connect, and abstract unix sockets
-	// of processes outside. See the package documentation for what is left.
+	// NoNetwork closes TCP, to listen and to connect, and the abstract unix
+	// sockets of processes outside. The package documentation says what is left.
 	NoNetwork bool `json:"no_network,omitempty" yaml:"no_network,omitempty"`
 	// Limits are what each process may use.
 	Limits Limits `json:"limits,omitzero" yaml:"limits,omitempty"`
@@ -72,8 +74,12 @@ type Limits struct {
 	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
 }
 
-// maxSandboxPaths bounds each of a sandbox's lists.
-const maxSandboxPaths = 256
+const (
+	// maxSandboxPaths bounds each of a sandbox's lists.
+	maxSandboxPaths = 128
+	// maxPath is how long the system lets a path be.
+	maxPath = 4096
+)
 
 // UnmarshalJSON reads the object, or the mode alone as a string.
 func (s *Sandbox) UnmarshalJSON(b []byte) error {
@@ -146,6 +152,9 @@ func cleanPaths(list []string) ([]string, error) {
 		}
 		if strings.IndexByte(path, 0) >= 0 {
 			return nil, fmt.Errorf("there is a NUL byte in %.40q", path)
+		}
+		if len(path) > maxPath || !utf8.ValidString(path) {
+			return nil, fmt.Errorf("%.200q is longer than %d bytes or not UTF-8", path, maxPath)
 		}
 		clean[i] = filepath.Clean(path)
 	}

@@ -214,7 +214,7 @@ func (s *supervisor) reap(leader int) (status unix.WaitStatus, ended bool) {
 // die in time.
 func (s *supervisor) bury() (count int, dead bool) {
 	deadline := time.Now().Add(killLimit - 200*time.Millisecond)
-	for {
+	for round := 0; ; round++ {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
 		switch {
@@ -227,7 +227,7 @@ func (s *supervisor) bury() (count int, dead bool) {
 			continue
 		}
 		s.slay()
-		if time.Now().After(deadline) {
+		if round >= killRounds && time.Now().After(deadline) {
 			return count, false
 		}
 		t := time.NewTimer(time.Millisecond)

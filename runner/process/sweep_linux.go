@@ -20,7 +20,7 @@ const sweepPasses = 8
 func sweep(leader int, tag string) bool {
 	deadline := time.Now().Add(killLimit)
 	known := make(map[int]bool)
-	for clean := 0; clean < sweepPasses; {
+	for clean, round := 0, 0; clean < sweepPasses; round++ {
 		found, settled := sweepOnce(leader, []byte(tag), known)
 		switch {
 		case !found && settled:
@@ -28,7 +28,7 @@ func sweep(leader int, tag string) bool {
 		case !found:
 			clean++
 			continue
-		case time.Now().After(deadline):
+		case round >= killRounds && time.Now().After(deadline):
 			return false
 		}
 		clean = 0
