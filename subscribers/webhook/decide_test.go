@@ -197,3 +197,15 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 	_, err = native.Decide(t.Context(), bad)
 	failed(t, err, webhook.ErrMessage)
 }
+
+func TestPlaceInTheRoster(t *testing.T) {
+	t.Parallel()
+	w := ready(t, webhook.Hook{Name: "guard", On: []string{"pre_tool_use.Bash", "stop"}, URL: "https://h/", Priority: 3, OnFailure: hook.FailAsk, Rewrites: true}, webhook.Options{})
+	assert.Equal(t, hook.Entry{
+		Name: "guard", Filter: "pre_tool_use.Bash,stop", Priority: 3, OnFailure: hook.FailAsk, Rewrites: true, Timeout: duration(webhook.DefaultTimeout),
+	}, w.Entry())
+	pattern, err := w.Hook().Pattern()
+	require.NoError(t, err)
+	assert.True(t, pattern.Match(hook.PreToolUse, "Bash"))
+	assert.False(t, pattern.Match(hook.PreToolUse, "Read"))
+}

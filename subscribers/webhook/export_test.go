@@ -3,6 +3,7 @@ package webhook
 import (
 	"io"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
@@ -10,6 +11,15 @@ import (
 
 // ReadDecision is what the fuzz target reads with.
 func ReadDecision(body []byte) (hook.Decision, error) { return readDecision(body, DefaultMaxResponse) }
+
+// Check is what a client with these exceptions says when a name has resolved.
+func Check(allow []string, name, resolved string, plain bool) error {
+	g, err := newGuard(allow)
+	if err != nil {
+		return err
+	}
+	return g.check(name, netip.MustParseAddrPort(resolved), plain)
+}
 
 // Replace puts respond in the place of the network, in memory: in a synctest
 // bubble, time passes only while everything in it waits.

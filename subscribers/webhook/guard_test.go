@@ -106,6 +106,29 @@ func TestNamesAreJudgedByWhatTheyResolveTo(t *testing.T) {
 	}
 }
 
+// Whoever has a say about an allowed name must not lead it anywhere.
+func TestWhereAllowedNamesMayLead(t *testing.T) {
+	t.Parallel()
+	allow := []string{"hooks.lan:8080"}
+	for resolved, want := range map[string]bool{
+		"127.0.0.1:8080": true, "10.1.2.3:8080": true, "192.168.0.9:8080": true, "100.64.0.1:8080": true, "[fd00::1]:8080": true, "[::1]:8080": true, "[::ffff:10.0.0.1]:8080": true, "1.1.1.1:8080": true,
+		"169.254.169.254:8080": false, "[fe80::1%lo]:8080": false, "100.100.100.200:8080": false, "[fd00:ec2::254]:8080": false, "168.63.129.16:8080": false,
+		"0.0.0.0:8080": false, "224.0.0.1:8080": false, "[64:ff9b::a00:1]:8080": false, "[2002:a00:1::]:8080": false, "[::]:8080": false, "10.1.2.3:8081": false,
+	} {
+		err := webhook.Check(allow, "hooks.lan", resolved, false)
+		assert.Equal(t, want, err == nil, "%s: %v", resolved, err)
+		if err != nil {
+			assert.ErrorIs(t, err, webhook.ErrAddress)
+		}
+		loopback := resolved == "127.0.0.1:8080" || resolved == "[::1]:8080"
+		assert.Equal(t, loopback, webhook.Check(allow, "hooks.lan", resolved, true) == nil, "plain %s", resolved)
+		assert.Equal(t, resolved == "1.1.1.1:8080", webhook.Check(allow, "other.lan", resolved, false) == nil, "other %s", resolved)
+	}
+	assert.NoError(t, webhook.Check([]string{"169.254.0.0/16"}, "x", "169.254.169.254:80", false), "a network is meant as it is written")
+	assert.NoError(t, webhook.Check([]string{"fe80::/10"}, "x", "[fe80::1%lo]:80", false))
+	assert.ErrorIs(t, webhook.Check([]string{"10.0.0.0/8"}, "x", "10.0.0.1:80", true), webhook.ErrAddress, "plain http leaves the machine nowhere")
+}
+
 func TestExceptionsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for _, entry := range []string{"", "localhost", "127.0.0.1", "*", "localhost:*", "http://localhost:80", "localhost:80/x", "u@localhost:80", "10.0.0.0/33", "::ffff:10.0.0.0/104", "localhost:0", "2130706433:80", "localhost:80?"} {

@@ -59,13 +59,13 @@ func expandAll(value string, allowed, environ []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range missing {
-		if !slices.Contains(allowed, name) {
-			return "", fmt.Errorf("%w: $%.80s is not in allowed_env", ErrConfig, name)
-		}
-		return "", fmt.Errorf("%w: the environment variable %.80s is not set", ErrConfig, name)
+	if len(missing) == 0 {
+		return expanded, nil
 	}
-	return expanded, nil
+	if !slices.Contains(allowed, missing[0]) {
+		return "", fmt.Errorf("%w: $%.80s is not in allowed_env", ErrConfig, missing[0])
+	}
+	return "", fmt.Errorf("%w: the environment variable %.80s is not set", ErrConfig, missing[0])
 }
 
 // checkValue reports what keeps s from being a header's value, without s.

@@ -58,7 +58,7 @@ func TestSlowEndpointsTimeOut(t *testing.T) {
 			failed(t, err, webhook.ErrTimedOut)
 			assert.Equal(t, hook.Decision{}, d)
 			assert.Less(t, time.Since(began), 10*time.Second)
-			assert.EqualValues(t, 1, hits.Load(), "the time was up, and it may have been working on it")
+			assert.LessOrEqual(t, hits.Load(), int32(1), "the time was up, and it may have been working on it")
 		})
 	}
 }
@@ -209,7 +209,7 @@ func TestConcurrencyIsLimited(t *testing.T) {
 	defer stop()
 	_, err := quick.Decide(short, event())
 	failed(t, err, webhook.ErrTimedOut)
-	assert.Contains(t, err.Error(), "1 requests were under way")
+	assert.Contains(t, err.Error(), "all 1 places")
 	cancel()
 	wg.Wait()
 }

@@ -221,7 +221,7 @@ func TestAHandlersTryThatHangsIsTriedAgain(t *testing.T) {
 	})
 	w := to(t, s, webhook.Hook{Timeout: duration(2 * time.Second), RetryFor: duration(5 * time.Minute)})
 	require.NoError(t, w.Handle(t.Context(), notification()))
-	assert.EqualValues(t, 2, hits.Load())
+	assert.GreaterOrEqual(t, hits.Load(), int32(2))
 }
 
 func isGone(err error) bool { return errors.Is(err, webhook.ErrGone) }

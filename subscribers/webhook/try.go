@@ -28,7 +28,7 @@ func (w *Webhook) try(ctx context.Context, m Message, header http.Header, read b
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return Response{}, unanswered(ctx, ctx.Err())
 		}
-		return Response{}, &failure{err: fmt.Errorf("%w: %d requests were under way all the time", ErrTimedOut, cap(w.places)), again: true}
+		return Response{}, &failure{err: fmt.Errorf("%w: all %d places for requests were taken", ErrTimedOut, cap(w.places)), again: true}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.target.url.String(), bytes.NewReader(m.Body))
 	if err != nil {
