@@ -69,8 +69,9 @@
 //
 // Header values and signing secrets may refer to environment variables that
 // [Hook.AllowedEnv] names. Neither they nor the URL's path and query stand in
-// any error or log line, and nothing that an endpoint wrote does, since it may
-// have echoed them; only its decision is passed on.
+// any error or log line. Of what an endpoint wrote, which may echo them, only its
+// decision is passed on, and what the reader objects to in JSON that is none:
+// names of members, places, and the word that stands where an effect should.
 //
 // # Concurrency
 //
