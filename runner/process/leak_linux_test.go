@@ -18,7 +18,7 @@ import (
 )
 
 // holdings are what a process has.
-type holdings struct{ threads, files, children int }
+type holdings struct{ threads, confined, files, children int }
 
 func holdingsOf(t testing.TB, pid string) (h holdings) {
 	t.Helper()
@@ -35,6 +35,10 @@ func holdingsOf(t testing.TB, pid string) (h holdings) {
 	h.threads = len(threads)
 	for _, thread := range threads {
 		list, _ := os.ReadFile(thread + "/children") // of one that has ended: none
+		status, _ := os.ReadFile(thread + "/status")
+		if strings.Contains(string(status), "NoNewPrivs:\t1") {
+			h.confined++
+		}
 		h.children += len(strings.Fields(string(list)))
 	}
 	return h
@@ -43,8 +47,11 @@ func holdingsOf(t testing.TB, pid string) (h holdings) {
 // TestSandboxedRunsLeaveNothing is not parallel: it counts what this process
 // and its supervisors have.
 func TestSandboxedRunsLeaveNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
 	n := nonce(t)
 	file := sealed(t, []byte("#!/bin/sh\nsetsid -f sleep "+n+"\n"))
+	_, err := process.New(nil).Run(t.Context(), shell(t, "true")) // the runtime opens files of its own at the first use
+	require.NoError(t, err)
 	for _, namespace := range []bool{false, true} {
 		goroutines := goleak.IgnoreCurrent()
 		before := resources(t)
@@ -91,7 +98,7 @@ func TestSandboxedRunsLeaveNothing(t *testing.T) {
 			// A thread that was told to end needs a moment.
 			assert.Eventually(t, func() bool {
 				late := holdingsOf(t, pid)
-				return late.files == early.files && late.children == 0 && late.threads <= early.threads+3
+				return late.files == early.files && late.children == 0 && late.confined == 0 && late.threads <= early.threads+3
 			}, 10*time.Second, 10*time.Millisecond, "early %+v, late %+v", early, holdingsOf(t, pid))
 		}
 		assert.Empty(t, living(t, n))
