@@ -171,7 +171,7 @@ func (b *binder) path(p piece) (string, error) {
 	switch {
 	case p.nested != nil:
 		return p.nested.render(b.path)
-	case p.file == nil:
+	case p.literal != "" || p.file == nil:
 		return p.literal, nil
 	case p.file.byPath():
 		return p.file.path, nil

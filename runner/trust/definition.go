@@ -13,8 +13,13 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/strictjson"
 )
 
-// MaxConfig is how large a definition's Config and Shell may each be, in bytes.
-const MaxConfig = 256 << 10
+// Limits of a definition, in bytes.
+const (
+	// MaxConfig is how large its Config may be.
+	MaxConfig = 256 << 10
+	// MaxShell is how large its Shell may be.
+	MaxShell = 64 << 10
+)
 
 // maxWords bounds each list of a definition.
 const maxWords = 4096
@@ -75,8 +80,10 @@ func (d *Definition) check() error {
 		return bad("its directory %.200q is not an absolute path", d.Dir)
 	case d.Workspace != "" && !filepath.IsAbs(d.Workspace):
 		return bad("the workspace %.200q is not an absolute path", d.Workspace)
-	case len(d.Shell) > MaxConfig || len(d.Config) > MaxConfig:
+	case len(d.Config) > MaxConfig:
 		return fmt.Errorf("%w: %s: more than %d bytes of configuration", ErrTooLarge, d.label(), MaxConfig)
+	case len(d.Shell) > MaxShell:
+		return fmt.Errorf("%w: %s: more than %d bytes of shell text", ErrTooLarge, d.label(), MaxShell)
 	case len(d.Command) > maxWords || len(d.Env) > maxWords || len(d.Vars) > maxWords || len(d.Files) > MaxFiles:
 		return fmt.Errorf("%w: %s: too many words or files", ErrTooLarge, d.label())
 	}

@@ -42,7 +42,7 @@ func identify(f *os.File) (identity, error) {
 // settled says whether a later write to the file would show in its times: they
 // are as coarse as the file system's clock.
 func (i identity) settled(now time.Time) bool {
-	return now.UnixNano()-max(i.change, i.modified) > int64(coarseness)
+	return now.UnixNano()-i.change > int64(coarseness)
 }
 
 // private says whether nobody but user could have written the file.

@@ -196,7 +196,7 @@ func launcher(name string) string {
 	switch base := filepath.Base(name); base {
 	case "npx", "uvx", "pipx", "bunx", "pnpx":
 		return base + " downloads what it runs, and that cannot be pinned"
-	case "npm", "pnpm", "yarn", "uv", "poetry", "make", "just", "task", "cargo", "go", "gradle", "mvn", "pre-commit", "docker", "podman", "ssh":
+	case "git", "npm", "pnpm", "yarn", "uv", "poetry", "make", "just", "task", "cargo", "go", "gradle", "mvn", "pre-commit", "docker", "podman", "ssh":
 		return base + " runs what it finds by itself when it runs"
 	case "xargs", "sudo", "doas", "find", "parallel", "watch", "script", "flock", "strace", "su", "busybox":
 		return base + " starts other programs, which are not measured"
@@ -225,7 +225,7 @@ func prefix(words []word) (skip int, note string, ok bool) {
 		if len(words) > 1 && (words[1].text == "-v" || words[1].text == "-V") {
 			return 0, "", false // tells where a command is
 		}
-	case "exec", "builtin", "nohup", "setsid":
+	case "exec", "builtin", "nohup", "setsid", "time":
 	case "nice":
 		if len(words) > 2 && words[1].text == "-n" {
 			skip = 3

@@ -139,6 +139,10 @@ func TestMeasureRefuses(t *testing.T) {
 		"a value as script":    {w.command("sh", "{{tool_name}}"), trust.ErrDefinition},
 		"a value as option":    {w.command("sh", "{{tool_name}}", "ok.sh"), trust.ErrDefinition},
 		"a value in text":      {w.command("sh", "-c", "echo {{tool_name}}"), trust.ErrDefinition},
+		"long text":            {w.shell("true " + strings.Repeat("x", trust.MaxShell)), trust.ErrTooLarge},
+		"deep text":            {w.shell(strings.Repeat("$(", trust.MaxShell/2)), trust.ErrDefinition},
+		"deep groups":          {w.shell(strings.Repeat("{ ", trust.MaxShell/2)), trust.ErrDefinition},
+		"many commands":        {w.shell(strings.Repeat("cat;", 2000)), trust.ErrTooLarge},
 		"no shell":             {w.shell("if"), trust.ErrDefinition},
 		"a high descriptor":    {w.shell("echo 99>&1"), trust.ErrDefinition},
 		"missing declared":     {w.hook(trust.Definition{Files: []string{"absent"}}), process.ErrNotFound},
@@ -154,8 +158,8 @@ func TestMeasureRefuses(t *testing.T) {
 		require.ErrorIs(t, err, c.want, name)
 		assert.Contains(t, err.Error(), "hook", name)
 	}
-	files, _ := w.gauge.Held()
-	assert.LessOrEqual(t, files, 128)
+	nested := w.measure(w.shell(strings.Repeat("$(", 900) + "true" + strings.Repeat(")", 900)))
+	assert.LessOrEqual(t, len(strings.Join(nested.Unpinned(), "")), 40_000)
 }
 
 // TestEveryFieldCounts changes one thing at a time and wants another digest.

@@ -3,6 +3,7 @@ package trust
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,6 +19,12 @@ const maxTexts = 4
 
 // maxCalls is how many simple commands are looked at.
 const maxCalls = 1000
+
+// Limits of what is said about that which cannot be pinned.
+const (
+	maxNotes = 100
+	maxNote  = 300 // bytes
+)
 
 // shellPath is what [process.Spec] runs shell text with.
 const shellPath = "/bin/sh"
@@ -77,8 +84,14 @@ func (p *plan) add(part Part) {
 	}
 }
 
+// note puts down for people what cannot be pinned. It quotes what others wrote,
+// so that it is made fit to be shown.
 func (p *plan) note(format string, args ...any) {
-	if s := fmt.Sprintf(format, args...); !slices.Contains(p.unpinned, s) {
+	s := process.Text(fmt.Appendf(nil, format, args...), maxNote)
+	if len(p.unpinned) == maxNotes {
+		s = "and more"
+	}
+	if len(p.unpinned) <= maxNotes && !slices.Contains(p.unpinned, s) {
 		p.unpinned = append(p.unpinned, s)
 	}
 }
@@ -115,8 +128,9 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := launcher(path); why != "" {
-		p.note("%s", why)
+	loose := launcher(path)
+	if loose != "" {
+		p.note("%s", loose)
 	}
 	line, ok, err := parseShebang(f.head)
 	if err != nil {
@@ -132,13 +146,19 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 	if f.mode.Perm()&0o111 == 0 && runtime.GOOS != "windows" {
 		return nil, fmt.Errorf("%w: %s has no execute permission; chmod +x it", process.ErrNotExecutable, path)
 	}
+	if loose != "" && ok || f.mode&(os.ModeSetuid|os.ModeSetgid) != 0 {
+		// What it runs is not pinned anyway, and without its neighbours or its
+		// rights it would not work.
+		p.note("%s is started by its path", path)
+		return []piece{{literal: path, file: f}}, nil
+	}
 	if !ok {
 		w := piece{file: f}
 		if named && filepath.Base(path) != filepath.Base(f.real) {
 			w.as = filepath.Base(path)
 			if !f.byPath() && p.gauge.options.Dir == "" {
 				p.note("%s is started by its path, because it goes by its name and there is no directory for links", path)
-				w = piece{literal: path}
+				w.literal, w.as = path, ""
 			}
 		}
 		return []piece{w}, nil
@@ -160,9 +180,11 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the interpreter of %s: %w", path, err)
 	}
-	for _, w := range words {
-		pieces = append(pieces, piece{literal: w})
+	given, err := p.given(path, runs, words)
+	if err != nil {
+		return nil, err
 	}
+	pieces = append(pieces, given...)
 	if f.byPath() {
 		return append(pieces, piece{file: f}), nil
 	}
@@ -177,6 +199,34 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 		w.as = ""
 	}
 	return append(pieces, w), nil
+}
+
+// given measures the words that a #! line puts between interpreter and script.
+func (p *plan) given(script, interpreter string, words []string) ([]piece, error) {
+	all := make([]word, len(words), len(words)+1)
+	for i, w := range words {
+		all[i] = word{w, true}
+	}
+	inv := invocation{script: len(words)}
+	if kind := family(interpreter); kind != "" {
+		inv = invoked(kind, append(all, word{script, true}))
+	}
+	if inv.script != len(words) {
+		p.note("the #! line of %s gives %s more than options: %s", script, interpreter, strings.Join(words, " "))
+	}
+	var pieces []piece
+	for _, w := range words {
+		if path := p.absolute(w); p.inWorkspace(path) {
+			f, err := p.file(RoleArgument, w, path)
+			if err != nil {
+				return nil, err
+			}
+			pieces = append(pieces, piece{file: f})
+			continue
+		}
+		pieces = append(pieces, piece{literal: w})
+	}
+	return pieces, nil
 }
 
 // scriptFlags are what an interpreter needs to take a script that has no name.
@@ -203,6 +253,9 @@ func (p *plan) text(text string, depth int) (*script, error) {
 	if depth > maxTexts {
 		return nil, fmt.Errorf("%w: shell text in shell text, more than %d deep", ErrTooLarge, maxTexts)
 	}
+	if len(text) > MaxShell { // in an argument
+		return nil, fmt.Errorf("%w: more than %d bytes of shell text", ErrTooLarge, MaxShell)
+	}
 	f, err := parseShell(text)
 	if err != nil {
 		return nil, err
@@ -223,6 +276,8 @@ func (p *plan) text(text string, depth int) (*script, error) {
 				p.note("%s: write $( ) in place of backquotes", text[n.Pos().Offset():n.End().Offset()])
 				return false
 			}
+		case *syntax.TimeClause:
+			p.note("time is a command of its own in some shells, and looked for when it runs")
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				err = p.call(s, n, place{&sc, depth, true})

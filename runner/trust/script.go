@@ -76,6 +76,8 @@ type scope struct {
 	assigned  map[string]bool
 	// moves: it changes its directory, so that relative names cannot be told.
 	moves bool
+	// reads: it reads other text, which may define functions.
+	reads bool
 	// highest descriptor that it names
 	highest int
 	notes   []string
@@ -87,7 +89,9 @@ func scopeOf(f *syntax.File) scope {
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			s.functions[n.Name.Value] = true
+			if n.Name != nil { // the parser takes some that no shell does
+				s.functions[n.Name.Value] = true
+			}
 		case *syntax.Assign:
 			if n.Name == nil {
 				break
@@ -111,6 +115,8 @@ func scopeOf(f *syntax.File) scope {
 			switch n.Args[0].Lit() {
 			case "cd", "pushd", "popd":
 				s.moves = true
+			case ".", "source", "eval", "alias":
+				s.reads = true
 			case "read", "unset", "getopts", "mapfile", "readarray", "printf", "export", "readonly", "local", "declare", "typeset":
 				for _, w := range n.Args[1:] {
 					name, _, _ := strings.Cut(w.Lit(), "=")

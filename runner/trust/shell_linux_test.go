@@ -31,7 +31,8 @@ func TestShellText(t *testing.T) {
 		`sh plain.sh one; sh -u ./plain.sh two`:              {"program sh|script plain.sh|script ./plain.sh", ""},
 		`"$PROJECT"/hooks/say.sh z`:                          {"script " + w.dir + "/hooks/say.sh|interpreter /bin/sh", ""},
 		`"${PROJECT}/hooks/say.sh" z`:                        {"script " + w.dir + "/hooks/say.sh|interpreter /bin/sh", ""},
-		`. ./lib.sh; greet you`:                              {"script ./lib.sh|missing greet", ""},
+		`. ./lib.sh; greet you`:                              {"script ./lib.sh|missing greet", "greet is no command"},
+		`cat() { echo own; }; cat`:                           {"", "cat is a function of the text"},
 		`greet() { echo own; }; greet`:                       {"", ""},
 		`x=$(./hooks/say.sh in); echo "[$x]"`:                {"script ./hooks/say.sh|interpreter /bin/sh", ""},
 		`echo "a $(sh plain.sh "q r") b"`:                    {"program sh|script plain.sh", ""},
@@ -76,10 +77,8 @@ func TestShellText(t *testing.T) {
 		plain, err := w.run.Run(t.Context(), w.spec(d))
 		require.NoError(t, err, text)
 		r := w.bound(m)
-		if text != `. ./lib.sh; greet you` {
-			assert.Equal(t, string(plain.Stdout.Bytes), string(r.Stdout.Bytes), "%s: %s", text, r.Stderr.Bytes)
-			assert.Equal(t, plain.ExitCode, r.ExitCode, "%s: %s", text, r.Stderr.Bytes)
-		}
+		assert.Equal(t, string(plain.Stdout.Bytes), string(r.Stdout.Bytes), "%s: %s", text, r.Stderr.Bytes)
+		assert.Equal(t, plain.ExitCode, r.ExitCode, "%s: %s", text, r.Stderr.Bytes)
 		require.NoError(t, m.Close())
 	}
 }
@@ -220,4 +219,29 @@ func TestPrivateCopies(t *testing.T) {
 
 	_, err = trust.NewGauge(nil).Copy().Measure(w.command("./a.sh"))
 	require.ErrorIs(t, err, trust.ErrSeal)
+}
+
+// TestLaunchersAreNamed has commands that cannot be pinned: they run, and whoever
+// approves is told.
+func TestLaunchersAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "npx"), []byte("#!/bin/sh\necho \"$0 $1\"\n"), 0o755))
+	d := w.command("npx", "thing")
+	d.SearchPath = bin + ":" + searchPath
+	m := w.measure(d)
+	assert.Contains(t, m.Unpinned(), "npx downloads what it runs, and that cannot be pinned")
+	r := w.bound(m, func(s *process.Spec) { s.Command = []string{bin + "/npx", "thing"} })
+	assert.Equal(t, bin+"/npx thing\n", string(r.Stdout.Bytes), "it finds its neighbours")
+
+	d = w.shell("npx thing")
+	d.SearchPath = bin + ":" + searchPath
+	assert.Equal(t, bin+"/npx thing\n", w.output(d))
+
+	w.write("extra.sh", "")
+	w.write("split", "#!/usr/bin/env -S sh extra.sh\n")
+	m = w.measure(w.command("./split"))
+	assert.Contains(t, roles(m), "argument extra.sh")
+	assert.Contains(t, strings.Join(m.Unpinned(), "\n"), "more than options")
 }

@@ -180,6 +180,7 @@ func TestATamperedStoreApprovesNothing(t *testing.T) {
 		"another key":    put(bytes.Replace(good, []byte(`"by"`), []byte(`"By"`), 1)),
 		"two keys":       put(bytes.Replace(good, []byte(`"by"`), []byte(`"id": "hook-1", "by"`), 1)),
 		"short digest":   put(bytes.Replace(good, []byte(`"digest": "`), []byte(`"digest": "0`), 1)),
+		"long digest":    put(bytes.Replace(good, []byte(m.Digest().String()), []byte(m.Digest().String()+"00"), -1)),
 		"capital digest": put(bytes.Replace(good, []byte(m.Digest().String()), []byte(strings.ToUpper(m.Digest().String())), 1)),
 		"other version":  put(bytes.Replace(good, []byte(`"version": 1`), []byte(`"version": 2`), 1)),
 		"twice": func() error {

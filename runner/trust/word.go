@@ -13,8 +13,9 @@ type word struct {
 // isOption says whether the word is, or may turn out to be, an option.
 func (w word) isOption() bool { return strings.HasPrefix(w.text, "-") && w.text != "-" }
 
-// piece is what a word becomes when the command is bound: a literal, the path of
-// a measured file, or shell text with pieces in it.
+// piece is what a word becomes when the command is bound: a literal, which may
+// be the path of a measured file that is run by that; the path of a file's
+// pinned bytes; or shell text with pieces in it.
 type piece struct {
 	literal string
 	file    *file

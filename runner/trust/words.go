@@ -21,7 +21,10 @@ func (p *plan) words(words []word, c place) (edits []edit, err error) {
 			break
 		}
 		if c.shell && at == 0 && (c.functions[w.text] || w.text == "") {
-			break // it stands in the text itself
+			if _, err := p.lookup(w.text); err == nil {
+				p.note("%s is a function of the text, or a command where that is not defined yet", w.text)
+			}
+			break
 		}
 		builtin := c.shell && isBuiltin(w.text)
 		if !builtin {
@@ -59,7 +62,12 @@ func (p *plan) start(name string, c place, prefixed bool) ([]piece, error) {
 	}
 	pieces, err := p.command(name, c.scope != nil || prefixed, 0)
 	if c.scope != nil && absent(err) && !errors.Is(err, ErrInterpreter) {
-		return p.missing(name), nil
+		pieces = p.missing(name)
+		if c.reads {
+			p.note("%s is no command: it may be a function of what the text reads, or else what is there when it runs", name)
+			return nil, nil
+		}
+		return pieces, nil
 	}
 	return pieces, err
 }

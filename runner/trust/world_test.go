@@ -19,14 +19,14 @@ func anyTime() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
 // world is a workspace, and what runs its hooks.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string // the workspace
 	gauge *trust.Gauge
 	store *trust.Store
 	run   *process.Runner
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
