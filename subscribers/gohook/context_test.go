@@ -70,3 +70,20 @@ func TestB5Cancellation(t *testing.T) {
 	assert.Equal(t, "waits", j.String())
 	require.NoError(t, m.Wait(t.Context()))
 }
+
+// TestB5WhyIsAlwaysTold has a hook fail in the moment in which its context ends,
+// many times: whichever is seen first, the error says why it ended.
+func TestB5WhyIsAlwaysTold(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		m := manager(t, gohook.NewFunc(preToolUse("h"), func(ctx context.Context, _ gohook.Input, _ *gohook.Context) (gohook.Output, error) {
+			cancel(assert.AnError)
+			return gohook.Output{}, ctx.Err()
+		}))
+		out, err := m.Execute(ctx, bash(t, "ls"), nil)
+		require.ErrorIs(t, err, assert.AnError)
+		require.False(t, out.ContinueExecution)
+		require.NoError(t, m.Wait(t.Context()))
+	}
+}

@@ -8,7 +8,7 @@ type Data interface {
 	// Event is the event that has this data.
 	Event() Event
 
-	sealed()
+	sealed() // there are no others
 }
 
 // PreToolUseData is the data of [PreToolUse].
