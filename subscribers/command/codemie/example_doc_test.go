@@ -218,6 +218,7 @@ func TestC3TheDocumentedMatchers(t *testing.T) {
 				e.Data.Tool.Name, e.Data.Tool.Kind = tool, hook.KindOther
 				plan, ok := set.Plan(e)
 				require.True(t, ok)
+				plan.Close()
 				if len(plan.Steps) > 0 {
 					got = append(got, tool)
 				}

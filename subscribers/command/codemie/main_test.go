@@ -2,7 +2,6 @@ package codemie_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,25 +11,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command/codemie"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
+	"github.com/grapnel-dev/grapnel/subscribers/command/dialect/dialecttest"
 )
 
 // TestMain also is the supervisor of the hook commands that the tests run.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "supervise" {
-		if err := process.Supervise(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { dialecttest.Main(m) }
 
 // machine is a home directory, a workspace and a directory of programs.
 type machine struct {
@@ -48,8 +38,7 @@ func newMachine(t *testing.T) *machine {
 	for _, dir := range []string{m.home, m.dir, m.bin, filepath.Join(m.home, ".codemie")} {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
-	m.runner = process.New(&process.Options{Supervisor: []string{"/proc/self/exe", "supervise"}})
-	t.Cleanup(func() { assert.NoError(t, m.runner.Close()) })
+	m.runner = dialecttest.Runner(t)
 	return m
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 )
 
-// profileVariable names the profile that a hook stands in; only the variable
-// carries it from the file to the run.
+// profileVariable names the profile that a hook stands in. The hook's own
+// environment carries it from the file to the run.
 const profileVariable = "CODEMIE_PROFILE_NAME"
 
 // profile is what the hooks of a profile share.
@@ -154,18 +154,7 @@ func readHook(r *dialect.Reading, o *dialect.Object, h dialect.Hook, p profile) 
 	if h.Timeout = o.Number("timeout", time.Millisecond); h.Timeout == timeout {
 		h.Timeout = 0
 	}
-	h.Variables = []dialect.Variable{{Name: profileVariable, Value: func(*dialect.Call) (string, error) { return p.name, nil }}}
+	h.Env = map[string]string{profileVariable: p.name}
 	o.Extras(&h)
 	r.Add(o, h)
-}
-
-// profileOf is the profile that a hook stands in, or "".
-func profileOf(h dialect.Hook, c *dialect.Call) string {
-	for _, v := range h.Variables {
-		if v.Name == profileVariable {
-			name, _ := v.Value(c)
-			return name
-		}
-	}
-	return ""
 }

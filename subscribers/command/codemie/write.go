@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ func put(groups *[]writtenGroup, matcher string, w writtenHook) {
 
 func matcherFor(h dialect.Hook, event string, note func(string, ...any)) string {
 	matcher := h.Matcher
-	if matcher == "" {
+	if len(h.Tools) > 0 { // what was converted has its names here
 		matcher = strings.Join(h.Tools, "|")
 	}
 	if event != preToolUse && event != postToolUse && matcher != "" && matcher != "*" {
@@ -158,14 +159,15 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 	default:
 		w.Type, w.Command = dialect.TypeCommand, shellWords(h.Command)
 	}
-	foreign := slices.ContainsFunc(h.Variables, func(v dialect.Variable) bool { return v.Name != profileVariable })
+	env := maps.Clone(h.Env)
+	delete(env, profileVariable)
 	for _, part := range []struct {
 		is   bool
 		what string
 	}{
 		{h.Dir != "", "its working directory"},
-		{len(h.Env) > 0, "its variables"},
-		{foreign || slices.ContainsFunc(h.Command, hasTemplate), "the values of the event that its command names"},
+		{len(env) > 0, "its variables"},
+		{len(h.Variables) > 0 || slices.ContainsFunc(h.Command, hasTemplate), "the values of the event that its command names"},
 		{h.Priority != 0, "its priority"},
 		{h.Description != "", "its description"},
 		{h.Once, "that it runs once in a session"},
