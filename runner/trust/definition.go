@@ -18,7 +18,7 @@ const (
 	// MaxConfig is how large its Config may be.
 	MaxConfig = 256 << 10
 	// MaxShell is how large its Shell may be.
-	MaxShell = 64 << 10
+	MaxShell = 16 << 10
 )
 
 // maxWords bounds each list of a definition.

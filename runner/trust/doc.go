@@ -42,7 +42,7 @@
 //   - the files that the definition declares.
 //
 // Words are taken literally, with the variables in [Definition.Vars] filled in.
-// What cannot be known before the hook runs is listed in Measurement.Unpinned,
+// What cannot be known before the hook runs is listed by Measurement.Unpinned,
 // for the person who approves it to see: eval, a command in a variable, npx and
 // uvx (which download what they run), commands that start others by themselves.
 // A command that is not there is measured as missing, and stays missing.
@@ -67,9 +67,15 @@
 // What a bound script notices: $0 and its like are /proc/self/fd/N, so that it
 // does not find its neighbours by "dirname $0". GRAPNEL_SCRIPT has its path,
 // and GRAPNEL_FILE_1 and so on are paths to the pinned bytes of the files in
-// Definition.Files, in their order. Node is given --preserve-symlinks-main.
-// A program in sealed memory has no path of its own (/proc/self/exe, $ORIGIN,
-// process.execPath); programs that only root can change keep theirs.
+// Definition.Files, in their order, as far as a command can inherit them (some
+// twenty files in all). They are descriptors of the hook from 10 up: programs
+// that it starts have them too, unless its language closes them. Node is given
+// --preserve-symlinks-main, and finds no modules beside the script. A program
+// in sealed memory has no path of its own (/proc/self/exe, $ORIGIN,
+// process.execPath); programs that only root can change keep theirs. In shell
+// text a pinned program has another argv[0]; where its name matters, because it
+// is a link to a file of another name, that is a link in Options.Dir. Launchers
+// that are scripts (npx), and programs with the set-user-ID bit, run by path.
 //
 // # Approvals
 //
@@ -97,7 +103,8 @@
 //     trace it, kill it, and write an approval themselves. With one user for
 //     agent and hooks an approval shows tampering by content, not by such a
 //     program. A separate user for the daemon closes that;
-//   - private copies (not Linux): the same user can swap them too.
+//   - private copies (not Linux) and the links in Options.Dir: the same user can
+//     swap them too.
 //
 // Digests are of bytes, and approval is a person's: nothing here says that what
 // was approved is harmless.

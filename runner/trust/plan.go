@@ -136,8 +136,8 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	role := RoleProgram
-	if depth > 0 {
+	role, serves := RoleProgram, depth > 0 || ok && family(path) != "" // an interpreter
+	if serves {
 		role = RoleInterpreter
 	} else if ok {
 		role = RoleScript
@@ -189,7 +189,7 @@ func (p *plan) command(name string, named bool, depth int) ([]piece, error) {
 		return append(pieces, piece{file: f}), nil
 	}
 	pieces = append(pieces, scriptFlags(runs)...)
-	if depth == 0 {
+	if !serves {
 		return append(pieces, piece{file: f}), nil
 	}
 	// An interpreter that is a script chooses by its name what it starts.

@@ -134,6 +134,8 @@ func TestNamesThatMatter(t *testing.T) {
 	w.write("name.sh", "tr '\\0' ' ' < /proc/$$/cmdline; echo\n")
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "mylang"), []byte("#!/usr/bin/env sh\necho \"${0##*/} reads $1\"\n"), 0o755))
 	w.write("by-shim", "#!/usr/bin/env mylang\n")
+	require.NoError(t, os.Symlink("mylang", filepath.Join(bin, "python3.99")))
+	w.write("a.py", "")
 
 	d := w.shell("alpha name.sh; beta name.sh")
 	d.SearchPath = bin + ":" + searchPath
@@ -144,6 +146,10 @@ func TestNamesThatMatter(t *testing.T) {
 	d = w.command("./by-shim")
 	d.SearchPath = bin + ":" + searchPath
 	assert.Regexp(t, `^mylang reads /proc/self/fd/\d+\n$`, w.output(d))
+	d.Command = []string{filepath.Join(bin, "python3.99"), "a.py"}
+	assert.Regexp(t, `^python3.99 reads /proc/self/fd/\d+\n$`, w.output(d))
+	assert.Equal(t, "interpreter "+d.Command[0]+"\ninterpreter sh\nscript a.py", roles(w.measure(d)))
+	d.Command = []string{"./by-shim"}
 	assert.Contains(t, w.measure(d).Unpinned(), filepath.Join(bin, "mylang")+" is a script that starts the interpreter of its choice")
 }
 
