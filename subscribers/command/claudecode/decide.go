@@ -134,6 +134,9 @@ func (r *reply) carryOn() {
 
 // elicit answers an MCP server's question, or the person's answer to it.
 func (r *reply) elicit() {
+	if r.block(); r.a.Effect == hook.Deny {
+		return
+	}
 	switch r.out.specific.Action {
 	case "decline", "cancel":
 		r.a.Effect, r.a.Reason = hook.Deny, r.reason(r.out.Reason)

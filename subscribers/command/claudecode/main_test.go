@@ -160,4 +160,3 @@ func (m *machine) moved(text string) {
 	path := m.write("~/.config/grapnel/claude-code.json", text)
 	m.options.Files = append(m.options.Files, dialect.File{Path: path, Source: "user"})
 }
-

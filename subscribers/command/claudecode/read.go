@@ -27,9 +27,6 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 	if top == nil {
 		return nil, r.Problems
 	}
-	if raw, there := top.Raw("hooks"); there && string(raw) == "{}" {
-		return nil, r.Problems
-	}
 	hooks := top.Object("hooks")
 	for _, event := range hooks.Keys() {
 		row, ok := rowOf(event)
@@ -108,8 +105,10 @@ func (r reader) handler(event row, o *dialect.Object, h *dialect.Hook) bool {
 		return false
 	case "":
 		o.Bad("type", "there is none; it is command, http or prompt")
+		return false
 	default:
 		o.Bad("type", "%.40q is not known; it is command, http or prompt", kind)
+		return false
 	}
 	if h.Type == "" && settings.IsRegistration(h.Shell, h.Command) {
 		return false // it is how events come to the bus

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/grapnel-dev/grapnel/subscribers/command/claudecode/settings"
 )
 
 // Limits of one look at a command line; beyond them a rule matches.
@@ -86,7 +88,7 @@ func (s *shellSearch) call(c *syntax.CallExpr, depth int) bool {
 	}
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		words[i] = wordText(w.Parts)
+		words[i] = settings.WordText(w, string(hole))
 	}
 	passes := true
 	for i := 0; i < len(words) && passes; i++ {
@@ -129,53 +131,6 @@ func (s *shellSearch) nested(name string, args []string, depth int) bool {
 		return strings.ContainsRune(text, hole) || s.script(text, depth+1)
 	}
 	return false
-}
-
-// wordText is a word without its quotes, with holes where the shell expands.
-func wordText(parts []syntax.WordPart) string {
-	var b strings.Builder
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			if strings.ContainsRune(part.Value, '{') && (strings.ContainsRune(part.Value, ',') || strings.Contains(part.Value, "..")) {
-				return string(hole) // braces make several words of one
-			}
-			b.WriteString(unescaped(part.Value))
-		case *syntax.SglQuoted:
-			if part.Dollar && strings.ContainsRune(part.Value, '\\') {
-				b.WriteRune(hole)
-				continue
-			}
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range part.Parts {
-				if lit, ok := inner.(*syntax.Lit); ok {
-					b.WriteString(unescaped(lit.Value))
-				} else {
-					b.WriteRune(hole)
-				}
-			}
-		default:
-			b.WriteRune(hole)
-		}
-	}
-	return b.String()
-}
-
-func unescaped(s string) string {
-	if !strings.ContainsRune(s, '\\') {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // wildcard reports whether some text that a pattern with "*" stands for is also

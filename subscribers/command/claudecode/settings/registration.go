@@ -50,32 +50,10 @@ func words(line string) []string {
 	}
 	var list []string
 	for _, w := range call.Args {
-		list = append(list, wordText(w.Parts))
+		list = append(list, WordText(w, "$"))
 	}
 	if len(list) > 1 && list[0] == "exec" {
 		list = list[1:]
 	}
 	return list
-}
-
-func wordText(parts []syntax.WordPart) string {
-	var b strings.Builder
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			for i := 0; i < len(part.Value); i++ {
-				if part.Value[i] == '\\' && i+1 < len(part.Value) {
-					i++
-				}
-				b.WriteByte(part.Value[i])
-			}
-		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			b.WriteString(wordText(part.Parts))
-		default:
-			b.WriteByte('$')
-		}
-	}
-	return b.String()
 }
