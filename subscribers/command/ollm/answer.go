@@ -17,7 +17,7 @@ import (
 
 // maxObjects is how many lines of standard output may begin like an object:
 // each is read to its end.
-const maxObjects = 64
+const maxObjects = 16
 
 // errOutput is wrapped by what is wrong with a hook's standard output.
 var errOutput = errors.New("stdout is no answer")

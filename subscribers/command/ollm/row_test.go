@@ -167,7 +167,7 @@ func TestD2Outputs(t *testing.T) {
 		"exit code 1":            {`echo '{"continue":true,"systemMessage":"look"}'; echo broken >&2; exit 1`, hook.Abstain, where + "exit code 1: broken", ""},
 		"exit code 2":            {`echo no >&2; exit 2`, hook.Abstain, where + "exit code 2: no", ""},
 		"killed":                 {`echo '{"continue":true}'; kill -KILL $$`, hook.Abstain, "signal", ""},
-		"many objects":           {`yes '{"a":' | head -n 2000`, hook.Abstain, "more than 64 lines begin like an object", ""},
+		"many objects":           {`yes '{"a":' | head -n 2000`, hook.Abstain, "more than 16 lines begin like an object", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
