@@ -224,8 +224,11 @@ func (r *reader) unique(name string, event row) string {
 	if name == "" {
 		return ""
 	}
-	if r.names[name] {
-		name += " (" + camel(event.event) + ")"
+	base := name
+	for n := 1; r.names[name]; n++ {
+		if name = base + " (" + camel(event.event) + ")"; n > 1 {
+			name = fmt.Sprintf("%s (%s, %d)", base, camel(event.event), n)
+		}
 	}
 	r.names[name] = true
 	return name

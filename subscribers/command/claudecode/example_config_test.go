@@ -91,7 +91,7 @@ func TestTheHookThatProtectsFiles(t *testing.T) {
 	d := m.decide(write("/work/.env"))
 	assert.Equal(t, hook.Deny, d.Effect)
 	assert.Equal(t, "Blocked: /work/.env matches protected pattern '.env'", d.Reason)
-	assert.Equal(t, hook.Decision{}, m.decide(write("/work/main.go")))
+	assert.Equal(t, hook.Decision{}, m.decide(write("/work/shop.go")))
 	assert.Equal(t, hook.Decision{}, m.decide(m.shell("cat .env")), "another tool")
 }
 

@@ -328,8 +328,11 @@ func FuzzRead(f *testing.F) {
 	d := claudecode.New()
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
 		hooks, _ := d.Read(text, dialect.Origin{File: "/p/hooks/" + name, Source: trust.User})
+		ids := map[string]bool{}
 		for _, h := range hooks {
 			assert.Len(t, h.Events, 1)
+			assert.False(t, ids[h.ID()], "%s", h.ID())
+			ids[h.ID()] = true
 			assert.True(t, h.Shell != "" || len(h.Command) > 0 || h.Prompt != "" || h.URL != "")
 			c := &dialect.Call{Name: h.Events[0], Tool: "Bash", Workspace: "/w"}
 			if h.Matches != nil {
