@@ -17,13 +17,21 @@ const supervise = "supervise"
 // not return.
 func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == supervise {
-		if err := process.Supervise(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+		goleak.VerifyTestMain(supervisor{})
+		return
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// supervisor is what runs in place of the tests.
+type supervisor struct{}
+
+func (supervisor) Run() int {
+	if err := process.Supervise(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // Runner returns a runner of hook commands whose supervisors are this test
