@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,6 +136,21 @@ func TestA5EveryContextKeepsTheValueWhole(t *testing.T) {
 			}
 			require.NoFileExists(t, canary, text)
 		}
+	}
+}
+
+func TestA5HostileTextsAreReadInLittleTime(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nested": strings.Repeat("$(", 10_000) + "{{message}}" + strings.Repeat(")", 10_000), "pipes": strings.Repeat("a|", 10_000) + "echo {{message}}", "quotes": strings.Repeat(`"$(`, 5000) + "{{message}}",
+		"chain": "x0={{message}};" + strings.Repeat("echo $x0 $x1 $x2;", 1500), "backwards": "x9=$x8;x8=$x7;x7=$x6;x6=$x5;x5=$x4;x4=$x3;x3=$x2;x2=$x1;x1={{message}};" + strings.Repeat("x=$x9;", 4000),
+		"many": strings.Repeat("echo {{message}};", 64), "braces": strings.Repeat("{{", 15_000), "arithmetic": strings.Repeat("$((", 5000) + "{{message}}",
+		"blocks": strings.Repeat("{ ", 10_000) + "echo {{message}};" + strings.Repeat("} ;", 4000), "heredocs": strings.Repeat("cat <<E\n{{message}}\nE\n", 60),
+	} {
+		start := time.Now()
+		_, _ = bind(text)
+		assert.Less(t, time.Since(start), 10*time.Second, name)
+		t.Log(name, time.Since(start))
 	}
 }
 

@@ -99,7 +99,8 @@
 // before it. printf's values are exempt, and echo's unless echo would take them
 // for options. (echo of some shells expands backslashes in what it is given:
 // write printf '%s\n'.) Values with a NUL byte or over the limit of a variable
-// are ErrFeed as well. A redirection to a file that a value names is permitted.
+// are ErrFeed as well. What a text puts into a variable of its own first is not
+// looked at in this way: write -- before "$x". A redirection to a file that a value names is permitted.
 //
 // # Answers
 //

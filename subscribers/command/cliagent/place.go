@@ -100,6 +100,10 @@ func (t *tree) visit(f func(n syntax.Node, above []syntax.Node)) {
 func (t *tree) locate() error {
 	var wrong error
 	t.visit(func(n syntax.Node, above []syntax.Node) {
+		if len(above) > maxDepth {
+			wrong = errors.New("it is nested too deeply to be looked at")
+			return
+		}
 		var q quoting
 		switch n := n.(type) {
 		case *syntax.Comment:

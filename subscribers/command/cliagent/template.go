@@ -10,9 +10,10 @@ import (
 
 // Limits of a command that has templates: it is analysed, see [bind].
 const (
-	maxText      = 32 << 10
+	maxText      = 16 << 10
 	maxTemplates = 64
 	maxPath      = 16
+	maxDepth     = 400 // of the tree that a shell makes of it
 )
 
 // template is one "{{…}}" in a command's text.
