@@ -220,7 +220,7 @@ func canaries(t *testing.T, h Harness) {
 	p := newPlace(t, h)
 	text := "cat >/dev/null\n"
 	for name := range h.Variables {
-		text += `eval "$` + name + "\"\n"
+		text += `(eval "$` + name + "\")\n" // a syntax error ends a shell
 	}
 	p.User(h.File, h.Config(Case{Event: p.name(hook.PreToolUse), Script: p.Program("eval", text+"exit 0")}))
 	s := p.set(dialect.Options{})
