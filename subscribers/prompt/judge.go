@@ -15,6 +15,8 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/redact"
 	"github.com/grapnel-dev/grapnel/internal/strictjson"
+	"github.com/grapnel-dev/grapnel/runner/process"
+	"github.com/grapnel-dev/grapnel/subscribers/prompt/answer"
 )
 
 // Defaults of [Options].
@@ -198,37 +200,38 @@ func (j *Judge) ask(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return spent, err
 	}
-	a := v.answer()
-	a.Usage, a.Cost, a.Attempts, a.Truncated, a.Redacted = spent.Usage, spent.Cost, spent.Attempts, spent.Truncated, spent.Redacted
-	return a, nil
+	spent.Effect, spent.Word, spent.Rewrite = v.Effect, v.Word, v.Rewrite
+	spent.Reason = process.Text([]byte(v.Reason), MaxReason)
+	spent.Context = process.Text([]byte(v.Context), MaxContext)
+	return spent, nil
 }
 
 // decide reads the reply and drops what it may not say.
-func (j *Judge) decide(r reply, d document, q Question) (verdict, error) {
-	v, err := read(r.text, d.nonce, d.sent)
+func (j *Judge) decide(r reply, d document, q Question) (answer.Verdict, error) {
+	v, err := answer.Read(r.text, d.nonce, d.sent)
 	switch {
-	case r.end == refused && (err != nil || v.effect <= hook.Allow):
-		return verdict{}, fmt.Errorf("%w: the model or its filter refused to answer", ErrAnswer)
+	case r.end == refused && (err != nil || v.Effect <= hook.Allow):
+		return answer.Verdict{}, fmt.Errorf("%w: the model or its filter refused to answer", ErrAnswer)
 	case err != nil:
-		return verdict{}, err
-	case v.effect == hook.Allow && r.end == cutOff:
-		return verdict{}, fmt.Errorf("%w: it allows, and the answer was cut off at max_tokens (%d)", ErrAnswer, j.hook.maxTokens())
-	case v.effect == hook.Allow && d.cut:
-		return verdict{}, fmt.Errorf("%w: more than %d bytes of one value", ErrTruncated, j.maxData)
-	case v.rewrite == nil || sameJSON(v.rewrite, q.ToolInput):
-		v.rewrite = nil
+		return answer.Verdict{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+	case v.Effect == hook.Allow && r.end == cutOff:
+		return answer.Verdict{}, fmt.Errorf("%w: it allows, and the answer was cut off at max_tokens (%d)", ErrAnswer, j.hook.maxTokens())
+	case v.Effect == hook.Allow && d.cut:
+		return answer.Verdict{}, fmt.Errorf("%w: more than %d bytes of one value", ErrTruncated, j.maxData)
+	case v.Rewrite == nil || sameJSON(v.Rewrite, q.ToolInput):
+		v.Rewrite = nil
 		return v, nil
 	}
 	// It allows or denies something else than what it was asked about.
-	permitted := j.hook.Rewrites && d.redacted == 0 && v.effect < hook.Deny
+	permitted := j.hook.Rewrites && d.redacted == 0 && v.Effect < hook.Deny
 	switch {
-	case permitted && strictjson.Check(v.rewrite, MaxAnswer) == nil && v.rewrite[0] == '{':
-	case v.effect == hook.Allow && j.hook.Rewrites && d.redacted > 0:
-		return verdict{}, fmt.Errorf("%w: it changes the tool's input, of which it did not see the secrets", ErrAnswer)
-	case v.effect == hook.Allow:
-		return verdict{}, fmt.Errorf("%w: it allows a changed input only, which the hook's configuration does not permit (rewrites: true)", ErrAnswer)
+	case permitted && strictjson.Check(v.Rewrite, answer.MaxText) == nil && v.Rewrite[0] == '{':
+	case v.Effect == hook.Allow && j.hook.Rewrites && d.redacted > 0:
+		return answer.Verdict{}, fmt.Errorf("%w: it changes the tool's input, of which it did not see the secrets", ErrAnswer)
+	case v.Effect == hook.Allow:
+		return answer.Verdict{}, fmt.Errorf("%w: it allows a changed input only, which the hook's configuration does not permit (rewrites: true)", ErrAnswer)
 	default:
-		v.rewrite = nil
+		v.Rewrite = nil
 	}
 	return v, nil
 }

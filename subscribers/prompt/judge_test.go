@@ -20,6 +20,7 @@ import (
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/subscribers/prompt"
+	"github.com/grapnel-dev/grapnel/subscribers/prompt/answer"
 	"github.com/grapnel-dev/grapnel/subscribers/prompt/prompttest"
 )
 
@@ -94,7 +95,7 @@ func TestDecides(t *testing.T) {
 		a, err = j.Ask(t.Context(), list())
 		require.NoError(t, err)
 		assert.Equal(t, hook.Deny, a.Effect)
-		assert.Equal(t, prompt.WordDeny, a.Word)
+		assert.Equal(t, answer.Deny, a.Word)
 		assert.Equal(t, "it deletes files", a.Reason)
 
 		for _, r := range s.Requests() {

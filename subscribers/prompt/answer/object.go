@@ -1,4 +1,4 @@
-package prompt
+package answer
 
 import (
 	"bytes"
@@ -38,9 +38,9 @@ func openObject(text string) (answerObject, bool) {
 		case "ok":
 			switch value.Kind() {
 			case 't':
-				o.words = append(o.words, WordOK)
+				o.words = append(o.words, OK)
 			case 'f':
-				o.words = append(o.words, WordNotOK)
+				o.words = append(o.words, NotOK)
 			default:
 				o.problem = "an ok that is neither true nor false stands in it"
 			}
@@ -123,7 +123,7 @@ func (o *answerObject) nested(value jsontext.Value) {
 // word reads one decision.
 func (o *answerObject) word(key string, value jsontext.Value) {
 	w := Word(str(value))
-	if _, ok := w.effect(); !ok || w == WordOK || w == WordNotOK {
+	if _, ok := w.effect(); !ok || w == OK || w == NotOK {
 		o.problem = "its " + key + " is none that is known"
 		if value.Kind() == '{' || value.Kind() == '[' {
 			o.nested(value)
@@ -134,11 +134,11 @@ func (o *answerObject) word(key string, value jsontext.Value) {
 }
 
 // verdicts are the decisions of the object.
-func (o *answerObject) verdicts() []verdict {
-	var list []verdict
+func (o *answerObject) verdicts() []Verdict {
+	var list []Verdict
 	for _, w := range o.words {
 		e, _ := w.effect()
-		list = append(list, verdict{word: w, effect: e, reason: o.reason, context: o.context, rewrite: o.rewrite})
+		list = append(list, Verdict{Word: w, Effect: e, Reason: o.reason, Context: o.context, Rewrite: o.rewrite})
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package prompt
+package answer
 
 import (
 	"errors"
@@ -30,45 +30,47 @@ type reading struct {
 	nonce string
 	sent  echo
 
-	found []verdict
+	found []Verdict
 	// spoiled says why no allow can count, empty if it can.
 	spoiled string
 	// braces counts those that begin no JSON object.
 	braces int
 }
 
-// read finds the decision in a model's text. The error wraps [ErrAnswer].
-func read(text, nonce string, sent []string) (verdict, error) {
-	if len(text) > MaxAnswer {
-		return verdict{}, fmt.Errorf("%w: %d bytes, at most %d", ErrAnswer, len(text), MaxAnswer)
+// Read finds the decision in a model's text. The nonce is what the model was asked
+// to put into its answer, and sent what it was shown. The error says why there is
+// none that counts, in words that hold nothing of the text.
+func Read(text, nonce string, sent []string) (Verdict, error) {
+	if len(text) > MaxText {
+		return Verdict{}, fmt.Errorf("%d bytes, at most %d", len(text), MaxText)
 	}
 	r := &reading{nonce: nonce, sent: newEcho(sent)}
 	if err := r.scan(text); err != nil {
-		return verdict{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+		return Verdict{}, err
 	}
 	if len(r.found) == 0 {
 		if r.spoiled != "" {
-			return verdict{}, fmt.Errorf("%w: %s", ErrAnswer, r.spoiled)
+			return Verdict{}, errors.New(r.spoiled)
 		}
-		return verdict{}, fmt.Errorf("%w: there is no decision in %d bytes of text", ErrAnswer, len(text))
+		return Verdict{}, fmt.Errorf("there is no decision in %d bytes of text", len(text))
 	}
-	var best, allowed *verdict
+	var best, allowed *Verdict
 	for i := range r.found {
 		v := &r.found[i]
 		if best == nil || v.stricter(*best) {
 			best = v
 		}
-		if v.effect == hook.Allow && v.counts && allowed == nil {
+		if v.Effect == hook.Allow && v.counts && allowed == nil {
 			allowed = v
 		}
 	}
 	switch {
-	case best.effect > hook.Allow:
+	case best.Effect > hook.Allow:
 		return *best, nil
 	case r.spoiled != "":
-		return verdict{}, fmt.Errorf("%w: it allows, and %s", ErrAnswer, r.spoiled)
+		return Verdict{}, fmt.Errorf("it allows, and %s", r.spoiled)
 	case allowed == nil:
-		return verdict{}, fmt.Errorf("%w: it allows, and only in an object that may be quoted from the event", ErrAnswer)
+		return Verdict{}, errors.New("it allows, and only in an object that may be quoted from the event")
 	}
 	return *allowed, nil
 }
@@ -144,7 +146,7 @@ func (r *reading) object(text string, depth int) {
 	counts := depth == 0 && r.mayCount(text, o)
 	for _, v := range o.verdicts() {
 		v.counts = counts
-		if depth > 0 && v.effect <= hook.Allow {
+		if depth > 0 && v.Effect <= hook.Allow {
 			continue // an allow inside something else is somebody else's
 		}
 		r.found = append(r.found, v)
