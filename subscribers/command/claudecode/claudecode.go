@@ -22,6 +22,7 @@ func New() *dialect.Dialect {
 		Rewrites:   true,
 		Grants:     true,
 		Read:       read,
+		Settle:     Settle,
 		Write:      write,
 		Feed:       feed,
 		Answer:     answer,

@@ -32,7 +32,7 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 			r.group(row, group)
 		}
 	}
-	kept, problems := Settle([]Text{{From: f.From, Text: f.JSON}}, r.Hooks)
+	kept, problems := Settle([]dialect.Text{{From: f.From, Text: f.JSON}}, r.Hooks)
 	return kept, append(r.Problems, problems...)
 }
 

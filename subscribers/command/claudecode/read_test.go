@@ -136,7 +136,7 @@ func TestSettlingWhatFilesSayAboutEachOther(t *testing.T) {
 		hooks = append(hooks, dialect.Hook{Type: dialect.TypeHTTP, URL: "https://a.example/x", AllowedEnv: []string{"A", "B"}, Origin: o})
 	}
 	run := func(from dialect.Origin, text string) (enabled, left []trust.Source) {
-		kept, _ := claudecode.Settle([]claudecode.Text{{From: from, Text: []byte(text)}}, hooks)
+		kept, _ := claudecode.Settle([]dialect.Text{{From: from, Text: []byte(text)}}, hooks)
 		for _, h := range kept {
 			left = append(left, h.Origin.Source)
 			if !h.Disabled {
@@ -165,7 +165,7 @@ func TestSettlingWhatFilesSayAboutEachOther(t *testing.T) {
 	_, left = run(user(), `{"allowedHttpHookUrls":["https://*.example/*"]}`)
 	assert.Equal(t, everyone, left)
 
-	kept, _ := claudecode.Settle([]claudecode.Text{{From: user(), Text: []byte(`{"httpHookAllowedEnvVars":["B","C"]}`)}}, hooks)
+	kept, _ := claudecode.Settle([]dialect.Text{{From: user(), Text: []byte(`{"httpHookAllowedEnvVars":["B","C"]}`)}}, hooks)
 	assert.Equal(t, []string{"A", "B"}, kept[0].AllowedEnv)
 	assert.Equal(t, []string{"B"}, kept[1].AllowedEnv)
 	assert.Equal(t, []string{"A", "B"}, hooks[1].AllowedEnv, "what was given is not changed")

@@ -9,12 +9,6 @@ import (
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 )
 
-// Text is a file as it was read.
-type Text struct {
-	From dialect.Origin
-	Text []byte
-}
-
 // switches are the keys of a settings file that are about hooks of others.
 type switches struct {
 	DisableAll  bool      `json:"disableAllHooks"`
@@ -35,7 +29,7 @@ type switches struct {
 //
 // The hooks that are disabled stay in the list, with Disabled set; those whose
 // address is not allowed are left out, with a problem.
-func Settle(files []Text, hooks []dialect.Hook) ([]dialect.Hook, []dialect.Problem) {
+func Settle(files []dialect.Text, hooks []dialect.Hook) ([]dialect.Hook, []dialect.Problem) {
 	var problems []dialect.Problem
 	kept := slices.Clone(hooks)
 	for _, f := range files {
@@ -78,7 +72,7 @@ func Settle(files []Text, hooks []dialect.Hook) ([]dialect.Hook, []dialect.Probl
 
 // wrongSwitch is the problem with a file whose switches have a wrong type. Text
 // that is no JSON at all is Read's to complain about.
-func wrongSwitch(f Text, err error) *dialect.Problem {
+func wrongSwitch(f dialect.Text, err error) *dialect.Problem {
 	if strictjson.Check(f.Text, dialect.MaxFile) != nil {
 		return nil
 	}

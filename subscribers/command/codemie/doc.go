@@ -104,8 +104,7 @@
 // are failures. Neither allow nor approve skips the agent's own question.
 //
 // SessionStart: exit code 2 with a text on stderr runs the hooks again, up to
-// five times; then the block stands. Another maxHookRetries is a problem and
-// changes nothing.
+// maxHookRetries times (of the profile or the file; 5); then the block stands.
 //
 // # Merge
 //

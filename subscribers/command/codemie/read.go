@@ -14,8 +14,9 @@ const profileVariable = "CODEMIE_PROFILE_NAME"
 
 // profile is what the hooks of a profile share.
 type profile struct {
-	name  string
-	model dialect.Model
+	name    string
+	model   dialect.Model
+	retries *int
 }
 
 func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) {
@@ -29,7 +30,7 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 	} else if version != 2 {
 		r.Problem("version", "only version 2 is known; the hooks are read as if it were that")
 	}
-	checkRetries(r, file)
+	common := checkRetries(r, file)
 	profiles := file.Object("profiles")
 	name := file.String("activeProfile")
 	switch keys := profiles.Keys(); {
@@ -50,10 +51,12 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 	if active == nil {
 		return nil, r.Problems
 	}
-	checkRetries(r, active)
-	p := profile{name: name, model: dialect.Model{
+	p := profile{name: name, retries: checkRetries(r, active), model: dialect.Model{
 		Provider: active.String("provider"), BaseURL: active.String("baseUrl"), Name: active.String("model"), Key: active.String("apiKey"),
 	}}
+	if p.retries == nil {
+		p.retries = common
+	}
 	hooks := active.Object("hooks")
 	for _, event := range hooks.Keys() {
 		readEvent(r, hooks, event, p)
@@ -61,19 +64,20 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 	return r.Hooks, r.Problems
 }
 
-// checkRetries looks at maxHookRetries where it stands.
-func checkRetries(r *dialect.Reading, o *dialect.Object) {
+// checkRetries reads maxHookRetries where it stands.
+func checkRetries(r *dialect.Reading, o *dialect.Object) *int {
 	if _, there := o.Raw("maxHookRetries"); !there {
-		return
+		return nil
 	}
 	n := o.Int("maxHookRetries")
 	switch {
 	case o.Failed(): // said already
+		return nil
 	case n < 0:
 		r.Problem(o.Path("maxHookRetries"), "%d is not a number of retries", n)
-	case n != retries:
-		r.Problem(o.Path("maxHookRetries"), "the hooks of SessionStart run again up to %d times, whatever stands here", retries)
+		return nil
 	}
+	return &n
 }
 
 // readEvent reads the matcher groups of one event.
@@ -155,6 +159,9 @@ func readHook(r *dialect.Reading, o *dialect.Object, h dialect.Hook, p profile) 
 		h.Timeout = 0
 	}
 	h.Env = map[string]string{profileVariable: p.name}
+	if h.Events[0] == sessionStart {
+		h.Retries = p.retries
+	}
 	o.Extras(&h)
 	r.Add(o, h)
 }

@@ -180,7 +180,7 @@ func TestC2WhatIsWrongIsSaidAndTheOthersLoad(t *testing.T) {
 		"a matcher for Stop":  {file(`{"Stop":[{"matcher":"Bash","hooks":[` + ok + `]}]}`), "Stop has no tool", 1},
 		"an unknown part":     {file(`{"Stop":[{"match":"*","hooks":[` + ok + `]}]}`), "not known", 1},
 		"no hooks":            {file(`{"Stop":[{"matcher":"*"},{"hooks":[` + ok + `]}]}`), "it has no hooks", 1},
-		"other retries":       {strings.Replace(file(commands("Stop", "true")), `"model"`, `"maxHookRetries":2,"model"`, 1), "run again up to 5 times", 1},
+		"bad retries":         {strings.Replace(file(commands("Stop", "true")), `"model"`, `"maxHookRetries":-2,"model"`, 1), "not a number of retries", 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -530,6 +530,14 @@ func TestC9SessionStartRunsAgainUpToFiveTimes(t *testing.T) {
 	d := m.must(m.event(hook.SessionStart))
 	assert.Equal(t, hook.Decision{Effect: hook.Deny, Reason: "install node first"}, d, "then the block stands")
 	assert.Equal(t, 6, strings.Count(m.read("runs"), "x"), "once, and five times again")
+}
+
+func TestC9TheProfileSaysHowOften(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.configure(strings.Replace(file(commands("SessionStart", `echo x >> runs; echo why >&2; exit 2`)), `"model"`, `"maxHookRetries":2,"model"`, 1))
+	assert.Equal(t, hook.Deny, m.must(m.event(hook.SessionStart)).Effect)
+	assert.Equal(t, 3, strings.Count(m.read("runs"), "x"))
 }
 
 func TestC9SessionStartsWhenTheHookIsContent(t *testing.T) {

@@ -171,6 +171,7 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 		{h.Priority != 0, "its priority"},
 		{h.Description != "", "its description"},
 		{h.Once, "that it runs once in a session"},
+		{h.Retries != nil, "how often it runs again, which the profile says"},
 		{h.If != "", "its condition (if), so that it runs more often,"},
 	} {
 		if part.is {

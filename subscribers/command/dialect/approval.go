@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
@@ -25,7 +28,7 @@ type Trust struct {
 //
 // A hook of the person's own configuration that runs a file of the workspace
 // runs what the workspace says: it needs approval for that workspace, too.
-func (s *Set) approved(h Hook, c *Call) (reason string, blocked error, m *trust.Measurement) {
+func (s *Set) approved(h Hook, c *Call) (reason string, m *trust.Measurement, blocked error) {
 	if s.trusted(c.Workspace) && (h.Origin.Source == trust.Workspace || loosens(h.Origin.Source)) {
 		return "", nil, nil
 	}
@@ -40,6 +43,9 @@ func (s *Set) approved(h Hook, c *Call) (reason string, blocked error, m *trust.
 		return notApproved(h), nil, nil
 	}
 	d := s.definition(h, c)
+	if own && !s.mayTouch(d) {
+		return "", nil, nil
+	}
 	m, err := s.o.Trust.Gauge.Measure(d)
 	switch {
 	case err == nil:
@@ -50,7 +56,7 @@ func (s *Set) approved(h Hook, c *Call) (reason string, blocked error, m *trust.
 	}
 	if own {
 		if !inside(m, c.Workspace) {
-			return "", nil, s.release(m)
+			return "", s.release(m), nil
 		}
 		_ = m.Close()
 		// Once more as what it is: a hook of this workspace.
@@ -62,15 +68,15 @@ func (s *Set) approved(h Hook, c *Call) (reason string, blocked error, m *trust.
 	state, err := s.o.Trust.Store.Check(m)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrChanged, err), s.release(m)
+		return "", s.release(m), fmt.Errorf("%w: %w", ErrChanged, err)
 	case state.Runs():
-		return "", nil, m
+		return "", m, nil
 	case state == trust.Changed:
-		return "", fmt.Errorf("%w: hook %s of %s; look at it and approve it again with `grapnel trust add`, or take it out with `grapnel trust remove`", ErrChanged, h.Label(), h.Origin.File), s.release(m)
+		return "", s.release(m), fmt.Errorf("%w (%s); look at it with `grapnel trust list` and approve it again with `grapnel trust add`", ErrChanged, h.Origin.File)
 	case state == trust.Refused:
-		return "it was refused: `grapnel trust list` says by whom", nil, s.release(m)
+		return "it was refused: `grapnel trust list` says by whom", s.release(m), nil
 	}
-	return notApproved(h), nil, s.release(m)
+	return notApproved(h), s.release(m), nil
 }
 
 func notApproved(h Hook) string {
@@ -84,9 +90,9 @@ func (s *Set) release(m *trust.Measurement) *trust.Measurement {
 
 // unmeasured decides on a hook whose bytes cannot be read: one that was
 // approved is missed.
-func (s *Set) unmeasured(d trust.Definition, h Hook, err error) (reason string, blocked error, m *trust.Measurement) {
+func (s *Set) unmeasured(d trust.Definition, h Hook, err error) (reason string, m *trust.Measurement, blocked error) {
 	if _, had, findErr := s.o.Trust.Store.Find(d); had || findErr != nil {
-		return "", fmt.Errorf("%w: hook %s: %w", ErrChanged, h.Label(), errors.Join(err, findErr)), nil
+		return "", nil, fmt.Errorf("%w: %w", ErrChanged, errors.Join(err, findErr))
 	}
 	return "it is not approved and cannot be: " + err.Error(), nil, nil
 }
@@ -115,20 +121,59 @@ func (s *Set) definition(h Hook, c *Call) trust.Definition {
 	return d
 }
 
-// inside reports whether a file of the workspace is part of what runs.
-func inside(m *trust.Measurement, workspace string) bool {
-	real, err := filepath.EvalSymlinks(workspace)
-	if err != nil {
-		real = workspace
+// mayTouch reports whether a hook of the person's own could run a file of the
+// workspace: a word of it names one, or has a variable in a path. It spares the
+// measuring of those that do not, which is most of them.
+func (s *Set) mayTouch(d trust.Definition) bool {
+	text := d.Shell
+	if text == "" {
+		text = strings.Join(d.Command, " ")
 	}
-	for _, p := range m.Parts() {
-		if p.Role == trust.RoleDefinition {
-			continue
+	if variablePath.MatchString(text) || len(d.Files) > 0 {
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()`'\"$={}", r) }) {
+		path := word
+		if rest, ok := strings.CutPrefix(word, "~/"); ok {
+			path = filepath.Join(s.o.Home, rest)
 		}
-		for _, root := range []string{workspace, real} {
-			if rel, err := filepath.Rel(root, p.Path); p.Path != "" && err == nil && filepath.IsLocal(rel) {
+		if filepath.IsAbs(path) {
+			if within(d.Workspace, path) {
 				return true
 			}
+			continue
+		}
+		if word == "cd" || strings.Contains(word, "/") || strings.ContainsAny(word, "*?[\\") {
+			return true
+		}
+		if _, err := os.Lstat(filepath.Join(d.Dir, path)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// variablePath is a variable that a path goes on after.
+var variablePath = regexp.MustCompile(`\$\{?[A-Za-z_][A-Za-z0-9_]*\}?["']?/|\$\(.*\)["']?/`)
+
+// inside reports whether a file of the workspace is part of what runs.
+func inside(m *trust.Measurement, workspace string) bool {
+	return slices.ContainsFunc(m.Parts(), func(p trust.Part) bool {
+		return p.Role != trust.RoleDefinition && p.Path != "" && within(workspace, p.Path)
+	})
+}
+
+// within reports whether a path lies in a directory, as it is written or where
+// symbolic links lead.
+func within(dir, path string) bool {
+	for _, real := range []bool{false, true} {
+		for _, p := range []*string{&dir, &path} {
+			if resolved, err := filepath.EvalSymlinks(*p); real && err == nil {
+				*p = resolved
+			}
+		}
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return true
 		}
 	}
 	return false

@@ -52,6 +52,9 @@ type Dialect struct {
 	// Read reads one configuration file. Hooks that are wrong are problems;
 	// the others load.
 	Read func(text []byte, from Origin) ([]Hook, []Problem)
+	// Settle decides what switches in one file mean for the hooks of all files,
+	// and returns the hooks that are left. Nil leaves all.
+	Settle func(texts []Text, hooks []Hook) ([]Hook, []Problem)
 	// Write writes hooks as a configuration file of the dialect, and says what
 	// of them it cannot express. The hooks' events and matchers are in this
 	// dialect's words ([Convert] sees to that).
@@ -78,6 +81,12 @@ type File struct {
 	Source trust.Source
 	// Own says that the dialect's own agent reads this file as well.
 	Own bool
+}
+
+// Text is a configuration file as it was read.
+type Text struct {
+	From Origin
+	Text []byte
 }
 
 // Origin says where a hook's definition stands.

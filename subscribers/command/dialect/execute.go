@@ -58,7 +58,7 @@ func (s *Set) Execute(ctx context.Context, p *Plan) Summary {
 	for attempt := 0; ; attempt++ {
 		sum.Results = s.round(ctx, p, sum.Results)
 		merged, err := s.conclude(p.Call, sum.Results)
-		if merged.Retry && attempt < s.dialect.Retries && ctx.Err() == nil {
+		if merged.Retry && attempt < s.retries(sum.Results) && ctx.Err() == nil {
 			continue
 		}
 		sum.Decision, sum.Err = s.decision(p.Call, merged, err)
@@ -83,56 +83,86 @@ func (s *Set) round(ctx context.Context, p *Plan, before []Result) []Result {
 	return results
 }
 
-// chain runs hooks one after another.
+// retries is how often hooks run again: as often as the most patient of those
+// that ask for it.
+func (s *Set) retries(results []Result) int {
+	most := 0
+	for _, r := range results {
+		switch {
+		case !r.Answer.Retry:
+		case r.Hook.Retries != nil:
+			most = max(most, min(*r.Hook.Retries, maxRetries))
+		default:
+			most = max(most, s.dialect.Retries)
+		}
+	}
+	return most
+}
+
+// maxRetries bounds what a configuration may ask for.
+const maxRetries = 100
+
+// chain runs hooks one after another, neighbours that are parallel together.
 func (s *Set) chain(ctx context.Context, p *Plan, results []Result) {
 	call, ended := p.Call, ""
-	for i, step := range p.Steps {
-		if results[i].background {
-			continue
+	for start, end := 0, 0; start < len(p.Steps); start = end {
+		end = start + 1
+		if p.Steps[start].Hook.Parallel {
+			for end < len(p.Steps) && p.Steps[end].Hook.Parallel && !dependsOn(p.Steps[end].Hook, p.Steps[start:end]) {
+				end++
+			}
 		}
-		results[i].Hook = step.Hook
-		if ended != "" {
-			results[i].Skipped = ended
-			continue
-		}
-		if results[i].Skipped = unmet(step, results[:i]); results[i].Skipped != "" {
-			continue
-		}
-		results[i] = s.hook(ctx, step, call)
-		r := results[i]
-		if r.Err == nil && r.Answer.End && !step.Hook.KeepGoing {
-			ended = "hook " + step.Hook.Label() + " ended the chain"
-		}
-		if r.Err == nil && r.Answer.Data != nil {
-			next := *call
-			next.Data = joined(call.Data, r.Answer.Data)
-			call = &next
+		s.several(ctx, p, results, start, end, call, ended)
+		for i := start; i < end; i++ {
+			r := results[i]
+			if r.Err != nil || r.Skipped != "" {
+				continue
+			}
+			if r.Answer.End && !r.Hook.KeepGoing {
+				ended = "hook " + r.Hook.Label() + " ended the chain"
+			}
+			if r.Answer.Data != nil {
+				next := *call
+				next.Data = joined(call.Data, r.Answer.Data)
+				call = &next
+			}
 		}
 	}
 }
 
 // together runs hooks at the same time, but for those that come after others.
 func (s *Set) together(ctx context.Context, p *Plan, results []Result) {
-	for start := 0; start < len(p.Steps); {
-		end := start + 1
+	for start, end := 0, 0; start < len(p.Steps); start = end {
+		end = start + 1
 		for end < len(p.Steps) && !dependsOn(p.Steps[end].Hook, p.Steps[start:end]) {
 			end++
 		}
-		var all sync.WaitGroup
-		for i := start; i < end; i++ {
-			step := p.Steps[i]
-			if results[i].background {
-				continue
-			}
-			results[i].Hook = step.Hook
-			if results[i].Skipped = unmet(step, results[:start]); results[i].Skipped != "" {
-				continue
-			}
-			all.Go(func() { results[i] = s.hook(ctx, step, p.Call) })
-		}
-		all.Wait()
-		start = end
+		s.several(ctx, p, results, start, end, p.Call, "")
 	}
+}
+
+// several runs the steps from start to end at the same time; ended says why
+// they do not run after all.
+func (s *Set) several(ctx context.Context, p *Plan, results []Result, start, end int, call *Call, ended string) {
+	var all sync.WaitGroup
+	for i := start; i < end; i++ {
+		step := p.Steps[i]
+		if results[i].background {
+			continue
+		}
+		results[i].Hook, results[i].Skipped = step.Hook, ended
+		if ended == "" {
+			results[i].Skipped = unmet(step, results[:start])
+		}
+		switch {
+		case results[i].Skipped != "":
+		case end == start+1:
+			results[i] = s.hook(ctx, step, call)
+		default:
+			all.Go(func() { results[i] = s.hook(ctx, step, call) })
+		}
+	}
+	all.Wait()
 }
 
 func dependsOn(h Hook, others []Step) bool {
@@ -174,7 +204,7 @@ func (s *Set) conclude(c *Call, results []Result) (Answer, error) {
 				a.Warning = Lines(a.Warning, "hook "+r.Hook.Label()+" changes the tool's input, which hooks from "+string(r.Hook.Origin.Source)+" may not")
 			}
 			answers = append(answers, a)
-		case !goesOn(r.Err), s.dialect.Strict && s.onFailure(r.Hook) == hook.FailDefault:
+		case !goesOn(r.Err), s.dialect.Strict && c.Event.Name.Blocking() && s.onFailure(r.Hook) == hook.FailDefault:
 			fatal = errors.Join(fatal, r.Err)
 		default:
 			policy := s.onFailure(r.Hook)
@@ -223,6 +253,9 @@ func (s *Set) decision(c *Call, a Answer, fatal error) (hook.Decision, error) {
 	}
 	if rewrite == nil || bytes.Equal(bytes.TrimSpace(rewrite), []byte("null")) {
 		return d, nil
+	}
+	if !s.rewrites {
+		return hook.Decision{}, fmt.Errorf("%w: hooks of %s may not", ErrRewrite, s.dialect.Name)
 	}
 	var err error
 	if d.Rewrite, err = c.view.back(rewrite); err != nil {

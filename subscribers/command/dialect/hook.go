@@ -62,6 +62,11 @@ type Hook struct {
 	KeepGoing bool `json:"keep_going,omitempty"`
 	// Rewrites permits it to change the input, where a dialect asks for leave.
 	Rewrites bool `json:"rewrites,omitempty"`
+	// Parallel lets it run at the same time as its neighbours that say so too,
+	// where hooks run one after another (D8).
+	Parallel bool `json:"parallel,omitempty"`
+	// Retries overrides [Dialect.Retries]; nil means the dialect's.
+	Retries *int `json:"retries,omitempty"`
 	// If is one permission rule of Claude Code, such as "Bash(git *)".
 	If string `json:"if,omitempty"`
 	// Once says that it runs once in a session.

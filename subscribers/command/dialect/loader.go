@@ -128,6 +128,7 @@ func expand(base, pattern string) []string {
 
 func (l *loader) read(files []found, workspace string, old *loaded) *loaded {
 	now := &loaded{files: files, events: make(map[string][]Hook)}
+	var texts []Text
 	for _, f := range files {
 		from := Origin{File: f.path, Source: f.file.Source, Own: f.file.Own}
 		if f.root != "" {
@@ -142,6 +143,7 @@ func (l *loader) read(files []found, workspace string, old *loaded) *loaded {
 			now.keep(old, f.path)
 			continue
 		}
+		texts = append(texts, Text{from, text})
 		hooks, problems := l.dialect.Read(text, from)
 		now.problems = append(now.problems, problems...)
 		if len(hooks) == 0 && len(problems) > 0 {
@@ -151,6 +153,11 @@ func (l *loader) read(files []found, workspace string, old *loaded) *loaded {
 			continue
 		}
 		now.hooks = append(now.hooks, hooks...)
+	}
+	if l.dialect.Settle != nil {
+		var problems []Problem
+		now.hooks, problems = l.dialect.Settle(texts, now.hooks)
+		now.problems = append(now.problems, problems...)
 	}
 	for _, h := range now.hooks {
 		for _, event := range h.Events {

@@ -67,7 +67,7 @@ func (s *Set) Plan(e hook.Event) (*Plan, bool) {
 	l := s.loader.load(c.Workspace)
 	candidates := slices.Concat(l.events[c.Name], s.registry.forEvent(c.Name))
 	for _, h := range candidates {
-		reason, blocked, m := s.admit(h, c)
+		reason, m, blocked := s.admit(h, c)
 		switch {
 		case reason != "":
 			p.Skipped = append(p.Skipped, Skip{h, reason})
@@ -87,19 +87,21 @@ func (s *Set) Plan(e hook.Event) (*Plan, bool) {
 
 // admit decides whether a hook runs for a call. What costs least is asked
 // first, and nothing that a workspace wrote is evaluated before it is trusted.
-func (s *Set) admit(h Hook, c *Call) (reason string, blocked error, m *trust.Measurement) {
+func (s *Set) admit(h Hook, c *Call) (reason string, m *trust.Measurement, blocked error) {
 	agent := c.Event.Data.Native.Agent
 	switch {
 	case h.Disabled:
 		return "it is disabled", nil, nil
 	case h.Origin.Own && agent != "" && agent == s.dialect.Agent:
 		return "it stands in " + agent + "'s own file, which runs it itself", nil, nil
+	case h.Origin.Own && s.o.SkipOwn:
+		return "another dialect that is switched on reads it too", nil, nil
 	case s.dialect.SkipSubagents && !s.o.Subagents && c.Event.Data.Subagent != nil && c.Event.Name != hook.SubagentStart && c.Event.Name != hook.SubagentStop:
 		return "the event is a sub-agent's", nil, nil
 	}
-	trusted, blocked := "", error(nil)
-	if trusted, blocked, m = s.approved(h, c); trusted != "" {
-		return trusted, nil, nil
+	reason, m, blocked = s.approved(h, c)
+	if reason != "" {
+		return reason, nil, nil
 	}
 	defer func() {
 		if reason != "" && m != nil {
@@ -107,7 +109,7 @@ func (s *Set) admit(h Hook, c *Call) (reason string, blocked error, m *trust.Mea
 		}
 	}()
 	if h.Matches != nil && !h.Matches(c) {
-		return "its matcher does not select it", nil, m
+		return "its matcher does not select it", m, nil
 	}
 	if h.When != "" && blocked == nil {
 		holds, err := s.conditions.holds(h.When, c.Event)
@@ -115,7 +117,7 @@ func (s *Set) admit(h Hook, c *Call) (reason string, blocked error, m *trust.Mea
 		case err != nil:
 			s.o.Log.Warn("dialect: a hook's condition cannot be evaluated, it runs", "hook", h.Label(), "error", err)
 		case !holds:
-			return "its condition does not hold: " + h.When, nil, m
+			return "its condition does not hold: " + h.When, m, nil
 		}
 	}
 	if blocked == nil {
@@ -125,34 +127,42 @@ func (s *Set) admit(h Hook, c *Call) (reason string, blocked error, m *trust.Mea
 		blocked = fmt.Errorf("%w: hook %s ran %d times for this session within a minute", command.ErrCircular, h.Label(), s.o.Budget)
 	}
 	if blocked == nil && h.Once && !s.once.first(h.ID()+"\x00"+c.Event.SessionID) {
-		return "it ran once in this session", nil, m
+		return "it ran once in this session", m, nil
 	}
-	return "", blocked, m
+	return "", m, blocked
 }
 
 func (s *Set) trusted(workspace string) bool {
 	return workspace != "" && s.o.TrustWorkspace != nil && s.o.TrustWorkspace(workspace)
 }
 
-// distinct leaves one of hooks that are configured the same.
+// distinct leaves one of hooks that are configured the same: the person's own
+// before somebody else's, which may say less.
 func (p *Plan) distinct() {
-	type key struct {
-		kind             Type
-		text, base, args string
-		timeout          int64
-	}
-	had := make(map[key]bool)
-	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool {
-		h := s.Hook
-		k := key{h.Type, h.Text(), h.Origin.Base, joinWords(h.Command), int64(h.Timeout)}
-		if had[k] {
-			p.Skipped = append(p.Skipped, Skip{h, "the same hook is configured twice and runs once"})
-			s.close()
-			return true
+	best := make(map[string]int)
+	keys := make([]string, len(p.Steps))
+	for i, step := range p.Steps {
+		h := step.Hook
+		// All that could make a difference, but for what it is called, where it
+		// stands and when it matches.
+		keys[i] = fmt.Sprintf("%q", []any{
+			h.Type, h.Text(), h.Command, h.Timeout, h.Dir, h.Env, h.Headers, h.AllowedEnv, h.Model, h.Once, h.If, h.When, h.After,
+			h.Async, h.Cache, h.Files, h.Sandbox, h.OnFailure, h.Origin.Base,
+		})
+		if had, ok := best[keys[i]]; !ok || h.Origin.Source.Loosens() && !p.Steps[had].Hook.Origin.Source.Loosens() {
+			best[keys[i]] = i
 		}
-		had[k] = true
-		return false
-	})
+	}
+	kept := p.Steps[:0:0]
+	for i, step := range p.Steps {
+		if best[keys[i]] == i {
+			kept = append(kept, step)
+			continue
+		}
+		p.Skipped = append(p.Skipped, Skip{step.Hook, "the same hook is configured twice and runs once"})
+		step.close()
+	}
+	p.Steps = kept
 }
 
 // arrange puts hooks behind those that they come after, and leaves the order

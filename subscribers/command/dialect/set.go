@@ -32,8 +32,10 @@ type Options struct {
 	// OnFailure is what the failure of a hook counts as that says nothing else.
 	// Empty means the dialect's own rule: it is gone on from.
 	OnFailure hook.FailurePolicy
-	// Grants overrides [Dialect.Grants].
-	Grants *bool
+	// Grants overrides [Dialect.Grants], Rewrites [Dialect.Rewrites]. Hooks that
+	// may not rewrite are asked at the same time as everybody else, about the
+	// input as others left it.
+	Grants, Rewrites *bool
 	// Trust knows the approvals. Without one, hooks that need approval do not
 	// run.
 	Trust *Trust
@@ -51,6 +53,9 @@ type Options struct {
 	Publish func(hook.Event)
 	// Trace is called after each run and must not block.
 	Trace func(command.Execution)
+	// SkipOwn leaves out the hooks of the agent's own files ([Origin.Own]): the
+	// agent's own dialect is switched on as well and runs them.
+	SkipOwn bool
 	// Subagents lets the events of sub-agents run hooks in dialects that leave
 	// them out (A10).
 	Subagents bool
@@ -67,7 +72,8 @@ type Set struct {
 	dialect *Dialect
 	o       Options
 	path    string // for looking up programs
-	grants  bool
+
+	grants, rewrites bool
 
 	loader     *loader
 	registry   *registry
@@ -115,9 +121,12 @@ func NewSet(d *Dialect, o *Options) (*Set, error) {
 			s.path = process.CleanPath(v)
 		}
 	}
-	s.grants = d.Grants
+	s.grants, s.rewrites = d.Grants, d.Rewrites
 	if s.o.Grants != nil {
 		s.grants = *s.o.Grants
+	}
+	if s.o.Rewrites != nil {
+		s.rewrites = *s.o.Rewrites
 	}
 	s.loader = newLoader(d, s.o.Files, s.o.Home, s.o.Log)
 	s.registry = new(registry)
@@ -146,7 +155,7 @@ func (s *Set) Entry() hook.Entry {
 		}
 	}
 	return hook.Entry{
-		Name: s.dialect.Name, Filter: strings.Join(events, ","), Rewrites: s.dialect.Rewrites, Grants: s.grants,
+		Name: s.dialect.Name, Filter: strings.Join(events, ","), Rewrites: s.rewrites, Grants: s.grants,
 	}
 }
 
@@ -160,16 +169,12 @@ func (s *Set) Decide(ctx context.Context, e hook.Event) (hook.Decision, error) {
 	return sum.Decision, sum.Err
 }
 
-// Handle runs the hooks for a notification event. The error joins what failed.
+// Handle runs the hooks for a notification event. What a hook did wrong by
+// itself is traced and no error: the event would come again, and all hooks with
+// it. The error wraps what must not be gone on from, or that of ctx.
 func (s *Set) Handle(ctx context.Context, e hook.Event) error {
 	sum := s.Run(ctx, e)
-	errs := []error{sum.Err}
-	for _, r := range sum.Results {
-		if r.Err != nil {
-			errs = append(errs, r.Err)
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(sum.Err, ctx.Err())
 }
 
 // Run plans and executes the hooks for an event, and says everything there is

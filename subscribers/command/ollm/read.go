@@ -67,6 +67,7 @@ func readHook(r *dialect.Reading, o *dialect.Object, event string, s settings) {
 		h.Timeout = s.timeout
 	}
 	o.Extras(&h)
+	h.Parallel, _ = o.Bool("parallel")
 	h.Name, h.Description = o.String("id"), o.String("name")
 	if h.Name == "" {
 		r.Problem(o.Path("id"), "it is missing; without one, no hook can name this one in after")

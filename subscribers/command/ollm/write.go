@@ -39,6 +39,7 @@ type (
 		Args      []string           `json:"args,omitempty"`
 		Timeout   float64            `json:"timeout,omitempty"`
 		Priority  int                `json:"priority,omitempty"`
+		Parallel  bool               `json:"parallel,omitempty"`
 		When      string             `json:"when,omitempty"`
 		After     []string           `json:"after,omitempty"`
 		Async     bool               `json:"async,omitempty"`
@@ -176,7 +177,7 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 	}
 	return writtenHook{
 		ID: h.Name, Name: h.Description, Matcher: matcher, Command: argv[0], Args: argv[1:], Timeout: float64(h.Timeout) / float64(time.Millisecond),
-		Priority: h.Priority, When: h.When, After: h.After, Async: h.Async, Cache: hook.Duration(h.Cache), Files: h.Files,
+		Priority: h.Priority, Parallel: h.Parallel, When: h.When, After: h.After, Async: h.Async, Cache: hook.Duration(h.Cache), Files: h.Files,
 		Sandbox: h.Sandbox, OnFailure: h.OnFailure, Version: h.Version,
 	}, true
 }
