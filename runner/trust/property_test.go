@@ -63,7 +63,7 @@ func TestDefinitionsDiffer(t *testing.T) {
 		if (digest(a) == digest(b)) != reflect.DeepEqual(sorted(a), sorted(b)) {
 			rt.Fatalf("%+v and %+v", a, b)
 		}
-		if digest(a) != digest(a) {
+		if again := digest(a); again != digest(a) {
 			rt.Fatalf("%+v has two digests", a)
 		}
 	})

@@ -91,17 +91,6 @@ func (c content) directory(t testing.TB) string {
 	return dir
 }
 
-// packed is a good pack of a version, with one more file that tells versions
-// apart.
-func packed(t testing.TB, version string) *pack.Pack {
-	t.Helper()
-	c := good()
-	c["VERSION"] = version
-	p, err := pack.Open(c.with(manifest(t, version, c, nil)).directory(t), find)
-	require.NoError(t, err)
-	return p
-}
-
 func TestAPackIsReadAndSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	c := good()
