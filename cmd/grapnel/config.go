@@ -16,6 +16,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
 	"github.com/grapnel-dev/grapnel/subscribers/policy"
+	"github.com/grapnel-dev/grapnel/subscribers/prompt"
 )
 
 // config is the configuration file; its schema is schemas/configuration.json.
@@ -23,10 +24,17 @@ type config struct {
 	Version  int             `yaml:"version"`
 	Policy   policyConfig    `yaml:"policy"`
 	Hooks    []command.Hook  `yaml:"hooks"`
-	Roster   []hook.Entry    `yaml:"roster"`
-	Defaults []defaultEffect `yaml:"defaults"`
-	Audit    auditConfig     `yaml:"audit"`
-	Start    *bool           `yaml:"start_daemon"`
+	Dialects []dialectConfig `yaml:"dialects"`
+	Trust    trustConfig     `yaml:"trust"`
+	Prompts  []promptConfig  `yaml:"prompts"`
+	Webhooks webhooksConfig  `yaml:"webhooks"`
+	// Models are the language models that prompt hooks may ask, by name.
+	Models   map[string]prompt.Model `yaml:"models"`
+	Budget   budgetConfig            `yaml:"budget"`
+	Roster   []hook.Entry            `yaml:"roster"`
+	Defaults []defaultEffect         `yaml:"defaults"`
+	Audit    auditConfig             `yaml:"audit"`
+	Start    *bool                   `yaml:"start_daemon"`
 
 	dir string // relative names are relative to this
 }
@@ -94,6 +102,9 @@ func (c *config) validate() (where string, err error) {
 		if err != nil {
 			return fmt.Sprintf("$.hooks[%d]", i), err
 		}
+	}
+	if where, err := c.validateHooks(add); err != nil {
+		return where, err
 	}
 	for i, e := range c.Roster {
 		err := cmp.Or(e.Validate(), checkWhen(e.When), add(e.Name, "a roster entry"))

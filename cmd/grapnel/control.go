@@ -20,6 +20,7 @@ const (
 	verbDown         = "down"
 	verbReload       = "reload"
 	verbTraces       = "traces"
+	verbHookStats    = "hooks.stats"
 	verbRosterList   = "roster.list"
 	verbRosterSet    = "roster.set"
 	verbRosterRemove = "roster.remove"
@@ -41,7 +42,8 @@ func (d *daemon) openControl(ctx context.Context) error {
 		verbReload: func(ctx context.Context, _ []byte) (any, error) {
 			return struct{}{}, d.reload(ctx)
 		},
-		verbTraces: func(context.Context, []byte) (any, error) { return d.traces.list(), nil },
+		verbHookStats: func(context.Context, []byte) (any, error) { return d.hookMetrics(), nil },
+		verbTraces:    func(context.Context, []byte) (any, error) { return d.traces.list(), nil },
 		verbRosterList: func(context.Context, []byte) (any, error) {
 			entries, revision := d.roster.Entries()
 			return rosterList{entries, revision}, nil

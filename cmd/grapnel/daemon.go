@@ -18,6 +18,7 @@ import (
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/audit"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
+	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 	"github.com/grapnel-dev/grapnel/subscribers/policy"
 )
 
@@ -43,7 +44,13 @@ type daemon struct {
 	gateway *bus.Gateway
 	runner  *process.Runner
 	hooks   []*command.Command
+	asker   *asker
+	poster  *poster
+	others  []subscriber // prompt hooks and webhooks
+	sets    []*dialect.Set
 	traces  *traces
+
+	announcer *announcer
 
 	mu    sync.Mutex
 	stops []func()   // in order of starting
@@ -78,7 +85,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		d.openBroker, d.openJournal, d.openHooks, d.openGateway, d.openDeciders, d.openControl,
+		d.openBroker, d.openJournal, d.openHooks, d.openSubscribers, d.openDialects, d.openGateway, d.openDeciders, d.openControl,
 		// Whoever has an answer from the hook socket can ask for the status.
 		func(context.Context) error { return d.access.write(d.paths) }, d.openEdge,
 	} {
@@ -189,8 +196,8 @@ func (d *daemon) openGateway(ctx context.Context) error {
 		return err
 	}
 	local := map[string]hook.Decider{policyDecider: d.policy, policyRewriter: d.policy}
-	for _, h := range d.hooks {
-		local[h.Hook().Name] = h
+	for _, s := range d.deciders() {
+		local[s.entry.Name] = s.decider
 	}
 	d.gateway, err = bus.NewGateway(conn, d.roster, &bus.GatewayOptions{
 		Local: local, Journal: d.journal, OnJournalFailure: d.config.Audit.OnFailure, Default: fallback, Log: d.log,
@@ -211,15 +218,12 @@ func (d *daemon) openDeciders(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, h := range d.hooks {
-		if !wantsClass(h.Hook(), true) {
-			continue
-		}
-		conn, err := d.connection(ctx, natsd.Decider, "decider "+h.Hook().Name)
+	for _, s := range d.deciders() {
+		conn, err := d.connection(ctx, natsd.Decider, "decider "+s.entry.Name)
 		if err != nil {
 			return err
 		}
-		if err := d.respond(conn, h.Hook().Name, h); err != nil {
+		if err := d.respond(conn, s.entry.Name, s.decider); err != nil {
 			return err
 		}
 	}
@@ -234,6 +238,9 @@ func (d *daemon) openDeciders(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if d.announcer != nil {
+		d.background("announcer", func(ctx context.Context) error { return d.announcer.run(ctx, d.gateway.Publish) })
+	}
 	return d.openHandlers(ctx)
 }
 
@@ -245,10 +252,8 @@ func (d *daemon) syncRoster(ctx context.Context) error {
 		// by the rules too, and nobody may rewrite then.
 		entries = append(entries, hook.Entry{Name: policyRewriter, Filter: ">", Priority: 1000, Rewrites: true})
 	}
-	for _, h := range d.hooks {
-		if wantsClass(h.Hook(), true) {
-			entries = append(entries, h.Entry())
-		}
+	for _, s := range d.deciders() {
+		entries = append(entries, s.entry)
 	}
 	_, err := d.roster.Sync(ctx, append(entries, d.config.Roster...))
 	return err
@@ -298,15 +303,13 @@ func newRedactor(p paths) (*redact.Redactor, error) {
 	return redact.New(&redact.Options{Key: key})
 }
 
-// wantsClass reports whether a hook's patterns can match events that block, or
+// wantsClass reports whether a filter can match events that block, or
 // that do not.
-func wantsClass(h command.Hook, blocking bool) bool {
-	for _, on := range h.On {
-		for part := range strings.SplitSeq(on, ",") {
-			name, _, _ := strings.Cut(strings.TrimSpace(part), ".")
-			if name == "*" || name == ">" || hook.Name(name).Blocking() == blocking {
-				return true
-			}
+func wantsClass(filter string, blocking bool) bool {
+	for part := range strings.SplitSeq(filter, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), ".")
+		if name == "" || name == "*" || name == ">" || hook.Name(name).Blocking() == blocking {
+			return true
 		}
 	}
 	return false

@@ -6,14 +6,9 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"time"
 
-	"github.com/grapnel-dev/grapnel/bus"
-	"github.com/grapnel-dev/grapnel/bus/hook"
-	"github.com/grapnel-dev/grapnel/bus/natsd"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
-	"github.com/grapnel-dev/grapnel/subscribers/policy"
 )
 
 // newRunner starts hook commands through a supervisor of this program.
@@ -31,7 +26,7 @@ func newRunner() (*process.Runner, error) {
 }
 
 func (d *daemon) openHooks(ctx context.Context) error {
-	if len(d.config.Hooks) == 0 {
+	if len(d.config.Hooks) == 0 && len(d.config.Dialects) == 0 {
 		return nil
 	}
 	runner, err := newRunner()
@@ -53,51 +48,6 @@ func (d *daemon) openHooks(ctx context.Context) error {
 		d.hooks = append(d.hooks, c)
 	}
 	return nil
-}
-
-// openHandlers gives hooks that want notification events their place.
-func (d *daemon) openHandlers(ctx context.Context) error {
-	for _, h := range d.hooks {
-		if !wantsClass(h.Hook(), false) {
-			continue
-		}
-		handler, err := conditional(h)
-		if err != nil {
-			return err
-		}
-		conn, err := d.connection(ctx, natsd.Runner, "handler "+h.Hook().Name)
-		if err != nil {
-			return err
-		}
-		s, err := conn.Consume(ctx, h.Hook().Name, handler, &bus.ConsumeOptions{Filter: h.Entry().Filter})
-		if err != nil {
-			return err
-		}
-		d.onStop(func() {
-			drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			defer cancel()
-			s.Drain(drain)
-		})
-	}
-	return nil
-}
-
-// conditional keeps events from a hook for which its When does not hold; one
-// that cannot be evaluated does.
-func conditional(c *command.Command) (hook.Handler, error) {
-	if c.Hook().When == "" {
-		return c, nil
-	}
-	when, err := policy.CompileWhen(c.Hook().When)
-	if err != nil {
-		return nil, fmt.Errorf("hook %s: when: %w", c.Hook().Name, err)
-	}
-	return hook.HandlerFunc(func(ctx context.Context, e hook.Event) error {
-		if yes, err := when(e); err == nil && !yes {
-			return nil
-		}
-		return c.Handle(ctx, e)
-	}), nil
 }
 
 // maxTraces bounds what the daemon remembers of hook commands' runs.

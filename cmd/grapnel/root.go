@@ -131,7 +131,7 @@ Exit codes: 0 done, 1 failed, 2 usage or bad input, 3 a check found something,
 	root.AddCommand(
 		a.upCommand(), a.downCommand(), a.statusCommand(), a.hookCommand(),
 		a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.agentsCommand(),
-		a.emitCommand(), a.tailCommand(), a.hooksCommand(), a.policyCommand(), a.auditCommand(), a.rosterCommand(),
+		a.emitCommand(), a.tailCommand(), a.hooksCommand(), a.trustCommand(), a.policyCommand(), a.auditCommand(), a.rosterCommand(),
 		a.benchCommand(), a.demoCommand(), a.schemaCommand(), a.versionCommand(),
 	)
 	root.InitDefaultCompletionCmd()

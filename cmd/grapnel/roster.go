@@ -48,7 +48,7 @@ func (a *app) rosterListCommand() *cobra.Command {
 				if e.Entry.Timeout > 0 {
 					timeout = time.Duration(e.Entry.Timeout).String()
 				}
-				filter := e.Entry.Filter
+				filter := oneLine(e.Entry.Filter, 60)
 				if filter == "" {
 					filter = ">"
 				}
