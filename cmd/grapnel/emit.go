@@ -15,6 +15,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/cloudevent"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/bus/natsd"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 	"github.com/grapnel-dev/grapnel/internal/strictjson"
 )
 
@@ -62,6 +63,10 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 	}
 	if !e.Name.Known() {
 		return e, fmt.Errorf("there is no event %.60q", name)
+	}
+	// A hook that emits an event has caused it.
+	if err := protocol.Lineage(&e, a.getenv); err != nil {
+		return e, err
 	}
 	var data []byte
 	var err error

@@ -9,10 +9,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
-	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 )
 
@@ -58,23 +56,16 @@ func Event(c protocol.Call) (hook.Event, error) {
 		return hook.Event{}, bad("it has no hook_event_name")
 	case native != r.event:
 		return hook.Event{}, bad("it is registered as %s and says it is %s; register one hook for each event, `grapnel install claude-code` does",
-			quote(c.Event), quote(native))
+			protocol.Quote(c.Event), protocol.Quote(native))
 	case !known && (f.has("tool_name") || f.has("tool_input")) && !f.has("tool_response"):
-		return hook.Event{}, bad("event %s is not known to this version of grapnel and carries a tool call; update grapnel or take the hook out", quote(native))
+		return hook.Event{}, bad("event %s is not known to this version of grapnel and carries a tool call; update grapnel or take the hook out", protocol.Quote(native))
 	}
 	e := hook.Event{
 		Source: c.Source, Name: r.canonical, Time: c.Now,
-		SessionID: Clip(f.text("session_id")), CorrelationID: Clip(f.text("prompt_id")),
-		CausationID: Clip(c.Lookup(hookwire.EnvCausation)), TraceParent: traceParent(c),
+		SessionID: protocol.Clip(f.text("session_id")), CorrelationID: protocol.Clip(f.text("prompt_id")),
 	}
-	if e.Hops, err = hops(c.Lookup(hookwire.EnvHops)); err != nil {
-		return hook.Event{}, err
-	}
-	if ancestry := c.Lookup(hookwire.EnvAncestry); ancestry != "" {
-		if !hook.ValidAncestry(ancestry) {
-			return hook.Event{}, bad("%s is %s and does not name hooks", hookwire.EnvAncestry, quote(ancestry))
-		}
-		e.Extensions = map[string]string{hook.AncestryExtension: ancestry}
+	if err := protocol.Lineage(&e, c.Lookup); err != nil {
+		return hook.Event{}, bad("%w", err)
 	}
 	d := &e.Data
 	d.CWD, d.Workspace = f.text("cwd"), c.Lookup("CLAUDE_PROJECT_DIR")
@@ -106,7 +97,7 @@ func Event(c protocol.Call) (hook.Event, error) {
 func (f *fields) fill(e *hook.Event, r row) {
 	d := &e.Data
 	if r.matcher != "" {
-		e.Subject = Clip(f.text(r.matcher))
+		e.Subject = protocol.Clip(f.text(r.matcher))
 	}
 	switch r.event {
 	case "SessionStart":
@@ -155,7 +146,7 @@ func (f *fields) fill(e *hook.Event, r row) {
 		d.Path, d.Reason = f.text("directory"), f.text("source")
 	case "FileChanged":
 		d.Path, d.Reason = f.text("file_path"), f.text("event")
-		e.Subject = Clip(path.Base(strings.ReplaceAll(d.Path, `\`, "/")))
+		e.Subject = protocol.Clip(path.Base(strings.ReplaceAll(d.Path, `\`, "/")))
 	case "WorktreeCreate":
 		d.Message = f.text("name")
 	case "WorktreeRemove":
@@ -206,57 +197,4 @@ func id(e hook.Event, f *fields) string {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return "cc-" + hex.EncodeToString(h.Sum(nil)[:20])
-}
-
-// maxClip is the longest text that becomes a CloudEvents attribute, in bytes.
-const maxClip = 1024
-
-// Clip shortens a text that becomes a CloudEvents attribute to 1 KiB. What is
-// cut off is replaced by the text's digest, so that different long names stay
-// different; the whole name is in the event's data.
-func Clip(s string) string {
-	if len(s) <= maxClip {
-		return s
-	}
-	end := "…sha256:" + hook.Digest([]byte(s))
-	n := maxClip - len(end)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + end
-}
-
-// hops counts the hooks between a person and this call: one more than for the
-// event whose hook command caused it.
-func hops(s string) (int, error) {
-	if s == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n >= maxHops {
-		return 0, bad("%s is %s and not a number from 0 to %d", hookwire.EnvHops, quote(s), maxHops-1)
-	}
-	return n + 1, nil
-}
-
-// maxHops is the largest number that an event can carry.
-const maxHops = 1000
-
-// traceParent takes the W3C trace context of the call, and drops what is none.
-func traceParent(c protocol.Call) string {
-	s := c.Lookup(hookwire.EnvTraceParent)
-	if s == "" {
-		s = c.Lookup("TRACEPARENT")
-	}
-	if len(s) < 55 || len(s) > 256 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
-		return ""
-	}
-	return s
-}
-
-func quote(s string) string {
-	if len(s) > 80 {
-		s = s[:80] + "…"
-	}
-	return strconv.Quote(s)
 }

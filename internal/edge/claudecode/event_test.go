@@ -206,7 +206,7 @@ func TestOddToolNames(t *testing.T) {
 		assert.Equal(t, e.Subject, back.Subject)
 		assert.Equal(t, tool, back.Data.Tool.Name)
 	}
-	a, b := claudecode.Clip(long), claudecode.Clip(long+"x")
+	a, b := protocol.Clip(long), protocol.Clip(long+"x")
 	assert.NotEqual(t, a, b, "different long names stay different")
 }
 
