@@ -88,7 +88,6 @@ func New(o *Options) *dialect.Dialect {
 		Vocabulary:    vocabulary(),
 		Timeout:       DefaultTimeout,
 		Rewrites:      true,
-		Grants:        true,
 		Read:          Read,
 		Write:         Write,
 		Feed:          feed,

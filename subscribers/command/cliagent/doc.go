@@ -113,9 +113,10 @@
 //	{"continue": true, "decision": "approve" | "block" | "modify", "reason": "…",
 //	 "metadata": {…}, "modified_args": {…}}
 //
-// continue false is a block, whatever the decision. modified_args are merged
-// into the tool's arguments, member by member, in PreToolUse, with any decision
-// but block. An object that is not JSON, has a member twice, a wrong type or a
+// continue false is a block, whatever the decision. approve is to go on, and no
+// permission: the document has no question that it would answer, so the agent's
+// own is asked. modified_args are merged into the tool's arguments, member by
+// member, in PreToolUse, with any decision but block. An object that is not JSON, has a member twice, a wrong type or a
 // decision that is not known is a failure.
 //
 // # Merging

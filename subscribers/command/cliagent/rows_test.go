@@ -267,6 +267,17 @@ func TestA7JSONAnswers(t *testing.T) {
 	}
 }
 
+func TestA7ApproveSkipsNoQuestion(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	w.User(user, one("PreToolUse", "*", `echo '{"continue":true,"decision":"approve","reason":"fine"}'`))
+	s := w.Set(nil)
+	assert.False(t, s.Entry().Grants)
+	v := hook.Merge(hook.Gate, []hook.Answer{{Entry: s.Entry(), Outcome: hook.Answered, Decision: decide(t, s, shell(w, "ls"))}}, hook.Abstain)
+	assert.Equal(t, hook.Abstain, v.Effect, "the agent asks as it would have")
+	assert.False(t, v.Grant)
+}
+
 func TestA7AllHooksRunAndTheStrictestDecides(t *testing.T) {
 	t.Parallel()
 	w := world(t)

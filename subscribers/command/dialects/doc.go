@@ -95,7 +95,7 @@
 //	hooks run           in order  at once      in order   in order      at once  in order  in order
 //	time-out            30s       10m0s        30s        1m0s          1m0s     30s       10s
 //	rewrites input      yes       yes          yes        yes           yes      no        no
-//	skips the question  no        yes          yes        no            no       no        no
+//	skips the question  no        yes          no         no            no       no        no
 //	same hook once      no        yes          no         no            yes      no        no
 //
 // What it cannot express, of the events that block elsewhere:
