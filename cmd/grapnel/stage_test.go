@@ -8,6 +8,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -43,6 +47,9 @@ func stageCommands() map[string]scriptCommand {
 		"signal": positive(func(ts *testscript.TestScript, args []string) { onStage(ts).signal(ts, args) }),
 		// broker [FROM TO]: a nats-server on deploy/nats, with a change.
 		"broker": positive(func(ts *testscript.TestScript, args []string) { onStage(ts).broker(ts, args) }),
+		// endpoint VARIABLE ANSWER ASKED: an HTTP server, its host and port in
+		// the variable, that answers with a file and appends requests to another.
+		"endpoint": positive(func(ts *testscript.TestScript, args []string) { onStage(ts).endpoint(ts, args) }),
 		// tailed FILE FLAGS -- COMMAND: what grapnel tail shows of COMMAND.
 		"tailed": positive(func(ts *testscript.TestScript, args []string) { onStage(ts).tailed(ts, args) }),
 		// exits CODE COMMAND: run it and compare its exit code.
@@ -95,6 +102,11 @@ func (s *stage) launch(ts *testscript.TestScript, name string, args ...string) *
 	for _, r := range natsd.Roles() {
 		name := passwordVariable(r)
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	for _, name := range []string{"HOOKS_ENABLED", "HOOKS_TIMEOUT"} { // set for some
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
 	}
 	d, err := launch(cmd)
 	ts.Check(err)
@@ -183,6 +195,37 @@ func clientURL(dir string) string {
 		return ""
 	}
 	return ports.NATS[0]
+}
+
+// endpoint serves what a file holds at the time of each request.
+func (s *stage) endpoint(ts *testscript.TestScript, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: endpoint VARIABLE ANSWER ASKED")
+	}
+	answer, asked := ts.MkAbs(args[1]), ts.MkAbs(args[2])
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		request, err := httputil.DumpRequest(r, true)
+		var log *os.File
+		if err == nil {
+			log, err = os.OpenFile(asked, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		}
+		if err == nil {
+			_, err = log.Write(append(request, '\n'))
+			_ = log.Close()
+		}
+		text, err2 := os.ReadFile(answer)
+		if err := errors.Join(err, err2); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.Listener.Addr().String())
 }
 
 // tailed repeats a command until `grapnel tail`, which ends by itself after
