@@ -3,6 +3,7 @@ package dialect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 )
@@ -37,11 +38,27 @@ func Convert(hooks []Hook, from, to *Dialect) (Conversion, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Text, c.Converted, c.Lost = text, len(kept), append(c.Lost, lost...)
+	c.Text, c.Converted, c.Lost = text, written(kept, to), append(c.Lost, lost...)
 	if from.Name != to.Name && slices.ContainsFunc(kept, func(h Hook) bool { return h.Type == TypeCommand }) {
 		c.Lost = append(c.Lost, fmt.Sprintf("the programs are given their input, and their answers are read, as %s does and no longer as %s does", to.Name, from.Name))
 	}
 	return c, nil
+}
+
+// written counts the hooks for which a dialect has words: those that can be read
+// again from what it writes about them.
+func written(hooks []Hook, to *Dialect) int {
+	n := 0
+	for _, h := range hooks {
+		text, _, err := to.Write([]Hook{h})
+		if err != nil {
+			continue
+		}
+		if back, _ := to.Read(text, h.Origin); len(back) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func moveHook(h Hook, from, to *Dialect) (moved Hook, lost []string, ok bool) {
@@ -73,7 +90,8 @@ func moveHook(h Hook, from, to *Dialect) (moved Hook, lost []string, ok bool) {
 		lose("it is left out: its text has template variables, which %s has not; let it read its standard input", to.Name)
 		return moved, lost, false
 	}
-	if h.Tools != nil {
+	switch {
+	case h.Tools != nil:
 		moved.Tools = nil
 		for _, name := range h.Tools {
 			tool := from.Vocabulary.Tool(name)
@@ -82,7 +100,14 @@ func moveHook(h Hook, from, to *Dialect) (moved Hook, lost []string, ok bool) {
 				moved.Tools = append(moved.Tools, mine)
 			}
 		}
-	} else if h.Matches != nil {
+		// What was written selects in the other dialect's words.
+		moved.Matcher = strings.Join(moved.Tools, "|")
+		if len(to.Vocabulary.Tools) == 0 && len(from.Vocabulary.Tools) > 0 {
+			lose("tools %s: %s goes by the agents' own names of tools; look whether these are your agents'", strings.Join(h.Tools, ", "), to.Name)
+		}
+	case h.Matches == nil:
+		moved.Matcher = "" // whatever is written there, it selects everything
+	default:
 		lose("matcher %q is a pattern of %s and stands as it is; look whether it means the same in %s", h.Matcher, from.Name, to.Name)
 	}
 	if h.If != "" {

@@ -3,6 +3,7 @@ package dialects_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialects"
+	"github.com/grapnel-dev/grapnel/subscribers/command/native"
 )
 
 const docFile = "doc.go"
@@ -110,4 +112,65 @@ func TestConversionsKeepWhatCanBeSaid(t *testing.T) {
 			assert.Contains(t, back[0].Events, event.Name)
 		}
 	}
+}
+
+// TestAConvertedHookSelectsTheSameTools moves hooks from code-forge, whose
+// matchers look like no other's, over each dialect to each: they still run for
+// the tools that they ran for, and for no others.
+func TestAConvertedHookSelectsTheSameTools(t *testing.T) {
+	t.Parallel()
+	forge, ok := dialects.Find("code-forge")
+	require.True(t, ok)
+	event := func(tool string, kind hook.Kind) hook.Event {
+		return hook.Event{ID: "1", Name: hook.PreToolUse, Subject: tool, Data: hook.Data{Tool: &hook.Tool{Name: tool, Kind: kind}}}
+	}
+	for _, x := range []struct{ pattern, want string }{
+		{"tool:pre_execute", "Bash Write"}, {"*", "Bash Write"}, {"tool:pre_execute:bash", "Bash"}, {"tool:pre_execute:write,tool:pre_execute:edit", "Write"},
+	} {
+		text := `{"hooks":[{"event":"` + x.pattern + `","command":"/usr/bin/true"}]}`
+		hooks, problems := forge.Read([]byte(text), dialect.Origin{File: "/x", Source: "user"})
+		require.Empty(t, problems)
+		for _, via := range dialects.All() {
+			for _, to := range dialects.All() {
+				at, from := hooks, forge
+				var lost []string
+				for _, next := range []*dialect.Dialect{via, to} {
+					c, err := dialect.Convert(at, from, next)
+					require.NoError(t, err)
+					lost = append(lost, c.Lost...)
+					at, _ = next.Read(c.Text, dialect.Origin{File: "/x", Source: "user"})
+					from = next
+				}
+				var got []string
+				for _, e := range []hook.Event{event("Bash", hook.KindShell), event("Write", hook.KindFileWrite)} {
+					call, ok := to.Call(e)
+					require.True(t, ok)
+					if slices.ContainsFunc(at, func(h dialect.Hook) bool {
+						return slices.Contains(h.Events, call.Name) && (h.Matches == nil || h.Matches(call))
+					}) {
+						got = append(got, e.Subject)
+					}
+				}
+				if to.Name == native.Name && via.Name != to.Name && hooks[0].Tools != nil {
+					// It has no names of its own for tools.
+					assert.Contains(t, strings.Join(lost, "\n"), "the agents' own names of tools", via.Name)
+					continue
+				}
+				assert.Equal(t, x.want, strings.Join(got, " "), "%s over %s to %s", x.pattern, via.Name, to.Name)
+			}
+		}
+	}
+}
+
+// TestAConversionCountsWhatIsWritten takes a hook whose shell text ollm, which
+// has no shell, leaves out.
+func TestAConversionCountsWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	forge, _ := dialects.Find("code-forge")
+	ollm, _ := dialects.Find("ollm")
+	hooks, problems := forge.Read([]byte(`{"hooks":[{"event":"session:start","command":"echo 'a b'"},{"event":"session:end","command":"/usr/bin/true"}]}`), dialect.Origin{File: "/x", Source: "user"})
+	require.Empty(t, problems)
+	c, err := dialect.Convert(hooks, forge, ollm)
+	require.NoError(t, err)
+	assert.Equal(t, 1, c.Converted, "%s", c.Text)
 }

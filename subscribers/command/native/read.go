@@ -78,9 +78,8 @@ func patterns(o *dialect.Object, h *dialect.Hook) {
 		o.Bad("on", "%v", err)
 		return
 	}
-	h.Matches = func(c *dialect.Call) bool { return p.Match(c.Event.Name, c.Event.Subject) }
 	var tools []string
-	all := false
+	all, some := false, false
 	for part := range strings.SplitSeq(h.Matcher, ",") {
 		name, tool, _ := strings.Cut(strings.TrimSpace(part), ".")
 		for _, n := range hook.Names() {
@@ -88,8 +87,15 @@ func patterns(o *dialect.Object, h *dialect.Hook) {
 				h.Events = append(h.Events, string(n))
 			}
 		}
-		all = all || tool == "" || tool == "*" || tool == ">"
+		if tool == "" || tool == "*" || tool == ">" {
+			all = true
+		} else {
+			some = true
+		}
 		tools = append(tools, tool)
+	}
+	if some {
+		h.Matches = func(c *dialect.Call) bool { return p.Match(c.Event.Name, c.Event.Subject) }
 	}
 	if len(h.Events) == 1 && !all {
 		h.Tools = tools
