@@ -114,7 +114,9 @@ func readCommand(o *dialect.Object, h *dialect.Hook) {
 		o.Bad("command", "%v", err)
 		return
 	}
-	h.Shell = b.text
+	if h.Shell = b.text; b.text != text {
+		h.Written = text
+	}
 	for _, v := range b.variables {
 		h.Variables = append(h.Variables, v.variable())
 	}

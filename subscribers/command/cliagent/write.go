@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
-	"github.com/grapnel-dev/grapnel/internal/strictjson"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 )
@@ -137,15 +136,8 @@ func original(h dialect.Hook) (string, error) {
 		h.Shell, h.Variables = strings.Join(words, " "), nil
 	}
 	if len(h.Variables) > 0 {
-		var d struct {
-			Hook struct {
-				Command string `json:"command"`
-			} `json:"hook"`
-		}
-		if strictjson.UnmarshalOpen(h.Definition, &d, 0) == nil && d.Hook.Command != "" {
-			if b, err := bind(d.Hook.Command); err == nil && b.text == h.Shell {
-				return d.Hook.Command, nil
-			}
+		if b, err := bind(h.Written); err == nil && b.text == h.Shell {
+			return h.Written, nil
 		}
 		names := make([]string, len(h.Variables))
 		for i, v := range h.Variables {

@@ -50,7 +50,7 @@ func TestA2WhatIsWrittenReadsBack(t *testing.T) {
 				} else {
 					read, problems := cliagent.Read([]byte(one(event, "*", commands.Draw(t, "command"))), dialect.Origin{})
 					require.Empty(t, problems)
-					h.Shell, h.Variables, h.Definition = read[0].Shell, read[0].Variables, read[0].Definition
+					h.Shell, h.Written, h.Variables = read[0].Shell, read[0].Written, read[0].Variables
 				}
 				hooks = append(hooks, h)
 			}

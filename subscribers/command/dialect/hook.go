@@ -37,6 +37,8 @@ type Hook struct {
 	// Shell is text for a shell, or Command an argument vector (TypeCommand).
 	Shell   string   `json:"shell,omitempty"`
 	Command []string `json:"command,omitempty"`
+	// Written is the shell text as its file has it, where Shell is made of it.
+	Written string `json:"-"`
 	// Prompt is the text for the model, and Model who is asked (TypePrompt).
 	Prompt string `json:"prompt,omitempty"`
 	Model  *Model `json:"model,omitempty"`
@@ -136,13 +138,15 @@ func (h Hook) Label() string {
 	return h.ID()
 }
 
-// Text is what the hook runs, for people.
+// Text is what the hook runs, for people: as they wrote it.
 func (h Hook) Text() string {
 	switch {
 	case h.Type == TypePrompt:
 		return "prompt: " + h.Prompt
 	case h.Type == TypeHTTP:
 		return h.URL
+	case h.Written != "":
+		return h.Written
 	case h.Shell != "":
 		return h.Shell
 	}
