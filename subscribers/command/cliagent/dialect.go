@@ -84,6 +84,7 @@ func New(o *Options) *dialect.Dialect {
 		Name:          Name,
 		About:         "cli-agent hooks: .config/agent/settings.json, templates, exit codes and JSON",
 		SkipSubagents: true,
+		LastPrompt:    true,
 		Files:         files(),
 		Vocabulary:    vocabulary(),
 		Timeout:       DefaultTimeout,

@@ -66,8 +66,8 @@
 //	{{message}}         Notification: the message
 //	{{timestamp}}       when it happened, ISO 8601
 //	{{session_id}}      the session, or "unknown"
-//	{{user_input}}      the prompt, where the event has it; what a session's last
-//	                    prompt was is not kept, so it is empty for most events
+//	{{user_input}}      what the person last wrote in the session, kept in memory
+//	                    for the last 256 sessions
 //
 // What the event does not have is empty. Anything else in double braces, such as
 // "{{.Names}}", is not ours and stays; a name that is not known, and has the form

@@ -28,7 +28,7 @@ type input struct {
 // variable in the environment.
 func feed(h dialect.Hook, c *dialect.Call) (dialect.Feed, error) {
 	e := c.Event
-	in := input{HookType: c.Name, Timestamp: timestamp(e), SessionID: session(e), UserInput: e.Data.Prompt}
+	in := input{HookType: c.Name, Timestamp: timestamp(e), SessionID: session(e), UserInput: c.Prompt}
 	if e.Data.Tool != nil {
 		in.ToolName, in.ToolArgs = c.Tool, c.ToolInput()
 	}

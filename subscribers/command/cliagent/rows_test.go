@@ -3,6 +3,7 @@ package cliagent_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,6 +176,45 @@ func TestA5TemplatesGiveTheEventsValues(t *testing.T) {
 	e.SessionID = ""
 	decide(t, s, e)
 	assert.Contains(t, w.Output("log"), "\nunknown\n")
+}
+
+func TestA5UserInputIsTheSessionsLastPrompt(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	w.User(user, one("PreToolUse", "*", `printf '[%s]' {{user_input}} >>"$OUT/log"`))
+	s := w.Set(nil)
+	assert.Contains(t, s.Entry().Filter, "user_prompt_submit.*", "prompts are heard of, though the document has no event for them")
+	say := func(session, text string, sub *hook.Subagent) {
+		p := w.Plain(hook.UserPromptSubmit)
+		p.SessionID, p.Data.Prompt, p.Data.Subagent = session, text, sub
+		assert.Equal(t, hook.Decision{}, decide(t, s, p))
+	}
+	decide(t, s, shell(w, "ls"))
+	say("session-1", "first", nil)
+	decide(t, s, shell(w, "ls"))
+	say("session-1", "second; $(touch x)", nil)
+	say("session-2", "of another session", nil)
+	say("session-1", "of the agent to its sub-agent", &hook.Subagent{ID: "a"})
+	say("", "of no session", nil)
+	decide(t, s, shell(w, "ls"))
+	e := shell(w, "ls")
+	e.SessionID = ""
+	decide(t, s, e)
+	for i := range 256 {
+		say(fmt.Sprintf("later-%d", i), "x", nil)
+	}
+	decide(t, s, shell(w, "ls"))
+	assert.Equal(t, "[][first][second; $(touch x)][][]", w.Output("log"))
+}
+
+func TestA5WhatPeopleSeeIsTheirOwnText(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	w.User(user, `{"hooks":{"Stop":[{"matcher":"*","hooks":[{"type":"command","command":"echo '{{session_id}}'"},{"type":"command","command":"echo x"}]}]}}`)
+	hooks, _ := w.Set(nil).Hooks("")
+	require.Len(t, hooks, 2)
+	assert.Equal(t, "echo '{{session_id}}'", hooks[0].Text())
+	assert.Equal(t, "echo x", hooks[1].Text())
 }
 
 func TestA5AValueThatCouldBeAnOptionDoesNotReachTheCommand(t *testing.T) {

@@ -49,7 +49,7 @@ func value(name string, path []string, c *dialect.Call) string {
 	case "session_id":
 		return session(e)
 	case "user_input":
-		return e.Data.Prompt
+		return c.Prompt
 	}
 	return ""
 }

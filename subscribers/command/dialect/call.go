@@ -23,6 +23,9 @@ type Call struct {
 	// Workspace is where the hooks run: the event's workspace, or else its
 	// directory, or "/".
 	Workspace string
+	// Prompt is what the person last wrote in the session, as far as this process
+	// has heard of it, in dialects that want to know ([Dialect.LastPrompt]).
+	Prompt string
 	// Data is what the hooks before this one passed on (D2); nil for the first.
 	Data json.RawMessage
 

@@ -45,6 +45,10 @@ type Dialect struct {
 	// SkipSubagents says that events of sub-agents run no hooks, unless the host
 	// says otherwise (A10).
 	SkipSubagents bool
+	// LastPrompt says that hooks are told what the person last wrote in the
+	// event's session ([Call.Prompt]); prompts are heard of for that also where
+	// the dialect has no name for them.
+	LastPrompt bool
 	// Retries is how often the hooks of one event are run again when an answer
 	// says so ([Answer.Retry]).
 	Retries int

@@ -61,6 +61,9 @@ func (s *Set) Plan(e hook.Event) (*Plan, bool) {
 		return nil, false
 	}
 	p := &Plan{Call: c}
+	if c.Prompt = e.Data.Prompt; s.dialect.LastPrompt && c.Prompt == "" {
+		c.Prompt = s.prompts.last(e.SessionID)
+	}
 	if c.Workspace != "" && !filepath.IsAbs(c.Workspace) {
 		c.Workspace = ""
 	}

@@ -83,6 +83,7 @@ type Set struct {
 	budget     *budget
 	meter      *meter
 	background *background
+	prompts    *prompts
 }
 
 var (
@@ -134,6 +135,7 @@ func NewSet(d *Dialect, o *Options) (*Set, error) {
 	s.cache, s.once = newCache(), newSeen()
 	s.budget, s.meter = newBudget(s.o.Budget), newMeter()
 	s.background = newBackground()
+	s.prompts = newPrompts()
 	return s, nil
 }
 
@@ -153,6 +155,9 @@ func (s *Set) Entry() hook.Entry {
 		if e.Canonical.Blocking() {
 			events = append(events, string(e.Canonical)+".*")
 		}
+	}
+	if _, named := s.dialect.Vocabulary.Event(hook.UserPromptSubmit); s.dialect.LastPrompt && !named {
+		events = append(events, string(hook.UserPromptSubmit)+".*")
 	}
 	return hook.Entry{
 		Name: s.dialect.Name, Filter: strings.Join(events, ","), Rewrites: s.rewrites, Grants: s.grants,
@@ -180,6 +185,9 @@ func (s *Set) Handle(ctx context.Context, e hook.Event) error {
 // Run plans and executes the hooks for an event, and says everything there is
 // to know about it.
 func (s *Set) Run(ctx context.Context, e hook.Event) Summary {
+	if s.dialect.LastPrompt && e.Name == hook.UserPromptSubmit && e.Data.Subagent == nil {
+		s.prompts.note(e.SessionID, e.Data.Prompt)
+	}
 	p, ok := s.Plan(e)
 	if !ok {
 		return Summary{}
