@@ -97,6 +97,9 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 		return e, nil
 	}
 	err = cloudevent.DecodeData(&e, data)
+	if e.Data.CWD == "" && e.Data.Workspace == "" {
+		e.Data.CWD = cwd // where an agent would have been started
+	}
 	if e.Data.Tool != nil {
 		e.Subject = e.Data.Tool.Name
 	}
