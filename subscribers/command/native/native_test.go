@@ -113,6 +113,13 @@ func normal(t *testing.T, text []byte) []byte {
         "limits": {}`, "").Replace(string(text)))
 }
 
+func TestShellTextIsWrittenAsPeopleWriteIt(t *testing.T) {
+	t.Parallel()
+	text, _, err := native.New().Write([]dialect.Hook{{Type: dialect.TypeCommand, Events: []string{"stop"}, Shell: "a <b >>c && d"}})
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"a <b >>c && d"`)
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"hooks":[{"on":["pre_tool_use"],"shell":"true","sandbox":{"mode":"off"}}]}`))
 	f.Add([]byte(`{"hooks":[{"on":[">"],"url":"https://example.com/"}]}`))

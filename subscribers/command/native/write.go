@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -68,8 +69,12 @@ func write(hooks []dialect.Hook) (text []byte, lost []string, err error) {
 		}
 		list = append(list, e)
 	}
-	text, err = json.MarshalIndent(map[string]any{"hooks": list}, "", "  ")
-	return append(text, '\n'), lost, err
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // shell text is full of < and >
+	encoder.SetIndent("", "  ")
+	err = encoder.Encode(map[string]any{"hooks": list})
+	return b.Bytes(), lost, err
 }
 
 // on says in patterns which events a hook wants.
