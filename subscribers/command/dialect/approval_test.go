@@ -89,6 +89,23 @@ func TestD4AChangedHookNeedsANewApproval(t *testing.T) {
 	assert.NoFileExists(t, ran)
 }
 
+// TestAnApprovedScriptThatIsGone must not be what a command that is not found
+// is: whoever can take a script away could get rid of its hook.
+func TestAnApprovedScriptThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, run := range []string{"sh check.sh", "./check.sh", "/bin/sh ./check.sh", "true && . ./check.sh"} {
+		p, tr := newPlace(t), newTrust(t)
+		p.workspace(`{"hooks":[{"on":["before"],"name":"check","run":"`+run+`","files":["check.sh"]}]}`, "#!/bin/sh\nexit 0\n")
+		s := p.set(dialect.Options{Trust: tr})
+		p.approve(s, tr)
+		_, err := s.Decide(t.Context(), p.event("Bash", `{}`))
+		require.NoError(t, err, run)
+		require.NoError(t, os.Remove(filepath.Join(p.dir, "check.sh")))
+		_, err = s.Decide(t.Context(), p.event("Bash", `{}`))
+		assert.ErrorIs(t, err, dialect.ErrChanged, run)
+	}
+}
+
 func TestAPersonsHookThatRunsTheWorkspacesScriptNeedsApprovalThere(t *testing.T) {
 	t.Parallel()
 	p, tr := newPlace(t), newTrust(t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/runner/process"
+	"github.com/grapnel-dev/grapnel/subscribers/command"
 )
 
 // Errors of hooks. They are wrapped with the hook and what to do.
@@ -27,11 +28,18 @@ var (
 // the hook failed by itself. Everything else could be brought about by whoever
 // wants to get past it.
 func goesOn(err error) bool {
+	// These may wrap one of the others: an approved script that was taken away
+	// is not found.
+	for _, target := range []error{ErrChanged, ErrFeed, command.ErrCircular, process.ErrSandbox, process.ErrSurvivors} {
+		if errors.Is(err, target) {
+			return false
+		}
+	}
 	for _, target := range []error{
 		ErrFailed, process.ErrNotFound, process.ErrNotExecutable, process.ErrInterpreter, process.ErrDir,
 		process.ErrStart, process.ErrTimedOut, process.ErrSignal, context.DeadlineExceeded,
 	} {
-		if errors.Is(err, target) && !errors.Is(err, process.ErrSurvivors) {
+		if errors.Is(err, target) {
 			return true
 		}
 	}
