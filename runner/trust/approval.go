@@ -132,20 +132,26 @@ func (a Approval) Diff(m *Measurement) []Change {
 	return changes
 }
 
+// MinDigest is how many hexadecimal digits of a digest name it at least.
+const MinDigest = 8
+
 // Selector chooses approvals; empty fields match all. One with nothing set
 // chooses none.
 type Selector struct {
 	Dialect, File, ID string
-	// Digest is the beginning of a digest in hexadecimal, at least 8 digits.
+	// Digest is the beginning of a digest in hexadecimal, at least [MinDigest] digits.
 	Digest string
 }
 
 func (s Selector) check() error {
 	switch {
 	case s == Selector{}:
-		return fmt.Errorf("%w: the selector chooses nothing; name a dialect, file, id or digest, or clear all", ErrDefinition)
-	case s.Digest != "" && len(s.Digest) < 8:
-		return fmt.Errorf("%w: %q is too short for the beginning of a digest; give 8 digits at least", ErrDefinition, s.Digest)
+		return fmt.Errorf("%w: name a digest, file, dialect or id", ErrSelector)
+	case s.Digest == "":
+	case strings.Trim(s.Digest, "0123456789abcdef") != "" || len(s.Digest) > 2*len(Digest{}):
+		return fmt.Errorf("%w: %.80q is not the beginning of a digest, which has hexadecimal digits", ErrSelector, s.Digest)
+	case len(s.Digest) < MinDigest:
+		return fmt.Errorf("%w: %q is too short for the beginning of a digest; give %d digits at least", ErrSelector, s.Digest, MinDigest)
 	}
 	return nil
 }

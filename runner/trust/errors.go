@@ -8,6 +8,8 @@ var (
 	// ErrDefinition: the definition makes no sense, or nobody can say what it
 	// would run.
 	ErrDefinition = errors.New("bad hook definition")
+	// ErrSelector: nobody can say which approvals are meant.
+	ErrSelector = errors.New("no approvals are chosen")
 	// ErrFile: a file that the hook needs cannot be measured: it is not a
 	// regular file, or cannot be read. Files that are not there give
 	// process.ErrNotFound.

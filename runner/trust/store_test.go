@@ -108,9 +108,11 @@ func TestD4ApprovalsAreKeptCheckedListedRemovedAndCleared(t *testing.T) {
 	assert.True(t, list[1].Refused)
 
 	_, err = w.store.Remove(trust.Selector{})
-	require.ErrorIs(t, err, trust.ErrDefinition)
-	_, err = w.store.Remove(trust.Selector{Digest: "0"})
-	require.ErrorIs(t, err, trust.ErrDefinition)
+	require.ErrorIs(t, err, trust.ErrSelector)
+	for _, digest := range []string{"0", "1234567", "hook-1-of-all", strings.Repeat("0", 65)} {
+		_, err = w.store.Remove(trust.Selector{Digest: digest})
+		require.ErrorIs(t, err, trust.ErrSelector, digest)
+	}
 	n, err := w.store.Remove(trust.Selector{ID: "hook-2", Digest: list[1].Digest.String()[:8]})
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
