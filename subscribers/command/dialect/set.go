@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -174,12 +173,12 @@ func (s *Set) Decide(ctx context.Context, e hook.Event) (hook.Decision, error) {
 	return sum.Decision, sum.Err
 }
 
-// Handle runs the hooks for a notification event. What a hook did wrong by
-// itself is traced and no error: the event would come again, and all hooks with
-// it. The error wraps what must not be gone on from, or that of ctx.
+// Handle runs the hooks for a notification event. What went wrong with a hook is
+// traced and no error, whatever it was: the event would come again, and with it
+// the hooks that did their part. The error is that of ctx.
 func (s *Set) Handle(ctx context.Context, e hook.Event) error {
-	sum := s.Run(ctx, e)
-	return errors.Join(sum.Err, ctx.Err())
+	s.Run(ctx, e)
+	return ctx.Err()
 }
 
 // Run plans and executes the hooks for an event, and says everything there is

@@ -276,6 +276,24 @@ func TestE7AHookDoesNotRunBecauseOfItself(t *testing.T) {
 	assert.ErrorIs(t, err, command.ErrCircular, "the budget of one session")
 }
 
+// TestANotificationIsNotHandledAgain is about hooks that must not run: an error
+// would bring the event back, and every other hook would run once more.
+func TestANotificationIsNotHandledAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.user(`{"on":["after"],"name":"self","run":"true"}`, `{"on":["after"],"name":"other","run":"echo ran >>ran"}`)
+	s := p.set(dialect.Options{})
+	hooks, _ := s.Hooks("")
+	e := p.event("Bash", `{}`)
+	e.Name = hook.PostToolUse
+	e.Extensions = map[string]string{hook.AncestryExtension: hook.Mark(hooks[0].ID())}
+	require.NoError(t, s.Handle(t.Context(), e))
+	assert.ErrorIs(t, s.Run(t.Context(), e).Err, command.ErrCircular)
+	text, err := os.ReadFile(filepath.Join(p.dir, "ran"))
+	require.NoError(t, err)
+	assert.Equal(t, "ran\nran\n", string(text))
+}
+
 func TestA8EachRunIsItselfAnEvent(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
