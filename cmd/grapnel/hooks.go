@@ -104,7 +104,7 @@ func (a *app) printTrace(x command.Execution) error {
 	if x.Cached {
 		why = "its answer to the same input, again; " + why
 	}
-	_, err := fmt.Fprintf(a.out, "%s  %-16s %-24s %-9s %-8s exit %d  %.1f ms  %s\n", x.Started.Local().Format(time.TimeOnly),
-		oneLine(x.Hook, 16), oneLine(x.Event, 24), x.Outcome, effect, x.ExitCode, x.DurationMS, oneLine(why, 160))
+	_, err := fmt.Fprintf(a.out, "%s  %-30s %-24s %-9s %-8s exit %d  %.1f ms  %s\n", x.Started.Local().Format(time.TimeOnly),
+		oneLine(x.Hook, 30), oneLine(x.Event, 24), x.Outcome, effect, x.ExitCode, x.DurationMS, oneLine(why, 160))
 	return err
 }
