@@ -224,6 +224,8 @@ func (s *Set) Candidates(ctx context.Context, workspace string) ([]Candidate, er
 		candidate := Candidate{Hook: h, Measurement: m, Err: err, State: trust.New}
 		if err == nil {
 			candidate.State, candidate.Err = s.o.Trust.Store.Check(m)
+		} else if _, had, findErr := s.o.Trust.Store.Find(d); had && findErr == nil {
+			candidate.State = trust.Changed // it is missed
 		}
 		list = append(list, candidate)
 	}

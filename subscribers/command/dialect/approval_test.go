@@ -103,6 +103,13 @@ func TestAnApprovedScriptThatIsGone(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(p.dir, "check.sh")))
 		_, err = s.Decide(t.Context(), p.event("Bash", `{}`))
 		assert.ErrorIs(t, err, dialect.ErrChanged, run)
+		list, err := s.Candidates(t.Context(), p.dir)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		assert.Equal(t, trust.Changed, list[0].State, run)
+		if list[0].Measurement != nil {
+			assert.NoError(t, list[0].Measurement.Close())
+		}
 	}
 }
 
