@@ -18,6 +18,7 @@ import (
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
+	"github.com/grapnel-dev/grapnel/subscribers/command/dialect/dialecttest"
 )
 
 func TestC1InputsAreTheDocumentedOnesMemberForMember(t *testing.T) {
@@ -463,10 +464,12 @@ func TestC7ExitCodes(t *testing.T) {
 		"not found":                {`/no/such/program`, hook.Abstain, "exit code 127"},
 		"killed":                   {`kill -KILL $$`, hook.Abstain, "signal"},
 	}
+	runner := dialecttest.Runner(t) // one for all: starting its supervisors takes longer than most of these hooks
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
+			m.runner = runner
 			m.hooks(commands("PreToolUse", c.command))
 			d := m.must(m.bash("ls"))
 			assert.Equal(t, c.effect, d.Effect)

@@ -15,6 +15,7 @@ import (
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/runner/trust"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
+	"github.com/grapnel-dev/grapnel/subscribers/command/dialect/dialecttest"
 	"github.com/grapnel-dev/grapnel/subscribers/command/ollm"
 )
 
@@ -169,10 +170,12 @@ func TestD2Outputs(t *testing.T) {
 		"killed":                 {`echo '{"continue":true}'; kill -KILL $$`, hook.Abstain, "signal", ""},
 		"many objects":           {`yes '{"a":' | head -n 2000`, hook.Abstain, "more than 16 lines begin like an object", ""},
 	}
+	runner := dialecttest.Runner(t) // one for all: starting its supervisors takes longer than most of these hooks
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
+			m.runner = runner
 			m.user("before_tool", m.entry(m.userDir(), "said", c.script, ""))
 			d := m.must(m.shell("ls"))
 			assert.Equal(t, c.effect, d.Effect)

@@ -25,6 +25,9 @@ type Harness struct {
 	// Deny is the text of a script by which a hook denies with the reason
 	// "not this one".
 	Deny string
+	// Pass is the text of a script by which a hook lets the event go on; empty
+	// where saying nothing does.
+	Pass string
 	// Variables are those of the environment whose values come from the event,
 	// and what each must be; an empty one need not be set.
 	Variables map[string]func(*dialect.Call) string

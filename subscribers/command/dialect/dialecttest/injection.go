@@ -54,19 +54,26 @@ func (p *place) everywhere(n hook.Name, v string) hook.Event {
 	return e
 }
 
+// parts is into how many the corpus is divided that a hook is shown: they run
+// at the same time, where the machine has the time.
+const parts = 4
+
 // injection sends the corpus through standard input and the environment.
 func injection(t *testing.T, h Harness) {
-	p := newPlace(t, h)
-	var text strings.Builder
-	// Whatever the variables hold, this is what was given.
-	text.WriteString("env -0 >'" + p.output + ".env'; cat >'" + p.output + ".in'\n")
-	for name := range h.Variables {
-		text.WriteString(strings.ReplaceAll(use, "V", name))
-		text.WriteString("all=\"$all$" + name + "\"\n")
+	all := len(Corpus(""))
+	require.GreaterOrEqual(t, all, 200)
+	for part := range parts {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			newPlace(t, h).inject(part*all/parts, (part+1)*all/parts)
+		})
 	}
-	text.WriteString(": $(printf %s $all) \"$(printf %s \"$all\")\"\n")
-	text.WriteString("echo done >'" + p.output + ".done'\nexit 0\n")
-	script := p.Program("show", text.String())
+}
+
+// inject sends the strings of the corpus from one to before another.
+func (p *place) inject(from, to int) {
+	t := p.t
+	script := p.Program("show", p.showing())
 	r := Runner(t)
 	names := []hook.Name{hook.PreToolUse}
 	for _, n := range []hook.Name{hook.UserPromptSubmit, hook.Notification, hook.PostToolUse, hook.PostToolUseFailure, hook.Stop, hook.SessionStart, hook.BeforeModel} {
@@ -76,7 +83,7 @@ func injection(t *testing.T, h Harness) {
 	}
 	sets := make(map[hook.Name]*dialect.Set)
 	for _, n := range names {
-		p.User(h.File, h.Config(Case{Event: p.name(n), Script: script}))
+		p.User(p.File, p.Config(Case{Event: p.name(n), Script: script}))
 		sets[n] = p.set(dialect.Options{Runner: r})
 		sets[n].Hooks(p.Workspace)
 		// A set reads its files again when they change, so each has a home of
@@ -85,9 +92,10 @@ func injection(t *testing.T, h Harness) {
 		require.NoError(t, os.MkdirAll(p.Home, 0o700))
 	}
 	ran := 0
-	corpus := Corpus(p.canary)
-	require.GreaterOrEqual(t, len(corpus), 200)
-	for i, v := range corpus {
+	for i, v := range Corpus(p.canary) {
+		if i < from || i >= to {
+			continue
+		}
 		for _, n := range []hook.Name{names[0], names[i%len(names)]} {
 			if p.show(sets[n], n, v) {
 				ran++
@@ -97,13 +105,32 @@ func injection(t *testing.T, h Harness) {
 			}
 		}
 	}
-	assert.Greater(t, ran, len(corpus), "most values reach the hooks")
+	assert.Greater(t, ran, to-from, "most values reach the hooks")
+}
+
+// showing is a script that writes down what it was given, and uses it. It starts
+// few programs: it runs hundreds of times.
+func (p *place) showing() string {
+	var text strings.Builder
+	for name := range p.Variables {
+		// Whatever the variables hold, this is what was given; one that is not
+		// set has no name here.
+		text.WriteString(`printf '%s\0' "${` + name + "+" + name + "=$" + name + "}\" >>'" + p.output + ".env'\n")
+	}
+	for name := range p.Variables {
+		text.WriteString(strings.ReplaceAll(use, "V", name))
+		text.WriteString("all=\"$all$" + name + "\"\n")
+	}
+	if len(p.Variables) > 0 {
+		text.WriteString(": $(printf %s $all) \"$(printf %s \"$all\")\"\n")
+	}
+	return text.String() + p.Pass + "\nexec cat >'" + p.output + ".in'\n"
 }
 
 // show runs the hook for one value and reports whether it ran.
 func (p *place) show(s *dialect.Set, n hook.Name, v string) bool {
 	t := p.t
-	for _, suffix := range []string{".env", ".in", ".done"} {
+	for _, suffix := range []string{".env", ".in"} {
 		_ = os.Remove(p.output + suffix)
 	}
 	e := p.everywhere(n, v)
@@ -115,7 +142,8 @@ func (p *place) show(s *dialect.Set, n hook.Name, v string) bool {
 	}
 	require.Len(t, sum.Results, 1, "%q: %v", v, sum.Plan.Skipped)
 	require.NoError(t, sum.Results[0].Err, "%q: stderr %s", v, sum.Results[0].Report.Stderr)
-	require.FileExists(t, p.output+".done", "%q: the script ran to its end", v)
+	stdin, err := os.ReadFile(p.output + ".in")
+	require.NoError(t, err, "%q: the script ran to its end", v)
 	c, ok := p.dialect.Call(e)
 	require.True(t, ok)
 	got := p.environment()
@@ -130,8 +158,6 @@ func (p *place) show(s *dialect.Set, n hook.Name, v string) bool {
 	if p.NoStdin {
 		return true
 	}
-	stdin, err := os.ReadFile(p.output + ".in")
-	require.NoError(t, err)
 	require.True(t, json.Valid(stdin), "%q: standard input is JSON: %.200q", v, stdin)
 	if utf8.ValidString(v) && (n == hook.PreToolUse || n == hook.UserPromptSubmit || n == hook.Notification) {
 		require.True(t, holds(stdin, v), "%q is in the standard input of %s: %.400q", v, n, stdin)
@@ -140,9 +166,12 @@ func (p *place) show(s *dialect.Set, n hook.Name, v string) bool {
 }
 
 func (p *place) environment() map[string]string {
+	list := make(map[string]string)
+	if len(p.Variables) == 0 {
+		return list
+	}
 	text, err := os.ReadFile(p.output + ".env")
 	require.NoError(p.t, err)
-	list := make(map[string]string)
 	for _, entry := range strings.Split(string(text), "\x00") {
 		if name, value, ok := strings.Cut(entry, "="); ok {
 			list[name] = value
@@ -222,7 +251,7 @@ func canaries(t *testing.T, h Harness) {
 	for name := range h.Variables {
 		text += `(eval "$` + name + "\")\n" // a syntax error ends a shell
 	}
-	p.User(h.File, h.Config(Case{Event: p.name(hook.PreToolUse), Script: p.Program("eval", text+"exit 0")}))
+	p.User(h.File, h.Config(Case{Event: p.name(hook.PreToolUse), Script: p.Program("eval", text+h.Pass+"\nexit 0")}))
 	s := p.set(dialect.Options{})
 	e := p.everywhere(hook.PreToolUse, "touch "+p.canary)
 	c, ok := p.dialect.Call(e)
