@@ -201,7 +201,9 @@ func (s *Set) Candidates(ctx context.Context, workspace string) ([]Candidate, er
 		if err := ctx.Err(); err != nil {
 			return list, err
 		}
-		if h.Disabled || loosens(h.Origin.Source) && (h.Type != TypeCommand || workspace == "") {
+		switch own := loosens(h.Origin.Source); {
+		case h.Disabled, own && (h.Type != TypeCommand || workspace == ""),
+			s.trusted(workspace) && (own || h.Origin.Source == trust.Workspace):
 			continue
 		}
 		c := &Call{Name: h.Events[0], Workspace: workspace}

@@ -133,6 +133,22 @@ func TestAPersonsHookThatRunsTheWorkspacesScriptNeedsApprovalThere(t *testing.T)
 	assert.Equal(t, "plain\nscript\nplain\n", string(b))
 }
 
+func TestATrustedWorkspaceNeedsNoApproval(t *testing.T) {
+	t.Parallel()
+	p, tr := newPlace(t), newTrust(t)
+	p.user(`{"on":["before"],"name":"mine","run":"./check.sh"}`)
+	p.workspace(`{"hooks":[{"on":["before"],"name":"check","run":"./check.sh"}]}`, "#!/bin/sh\necho ran >>log\n")
+	s := p.set(dialect.Options{Trust: tr, TrustWorkspace: func(dir string) bool { return dir == p.dir }})
+	list, err := s.Candidates(t.Context(), p.dir)
+	require.NoError(t, err)
+	assert.Empty(t, list, "there is nothing to approve")
+	_, err = s.Decide(t.Context(), p.event("Bash", `{}`))
+	require.NoError(t, err)
+	b, err := os.ReadFile(filepath.Join(p.dir, "log"))
+	require.NoError(t, err)
+	assert.Equal(t, "ran\nran\n", string(b))
+}
+
 func TestAWorkspaceCanOnlyTighten(t *testing.T) {
 	t.Parallel()
 	p, tr := newPlace(t), newTrust(t)
