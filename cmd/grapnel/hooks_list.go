@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +15,7 @@ import (
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
+	"github.com/grapnel-dev/grapnel/subscribers/command/native"
 )
 
 // listedHook is one line of `hooks list`.
@@ -52,7 +54,10 @@ func (a *app) hooksListCommand() *cobra.Command {
 			fmt.Fprintln(w, "NAME\tDIALECT\tSOURCE\tON\tRUNS\tFROM\tSTATE")
 			for _, h := range list {
 				on := strings.Join(h.On, ",")
-				if h.Matcher != "" {
+				switch {
+				case h.Dialect == native.Name:
+					on = h.Matcher // which has the events in it
+				case h.Matcher != "":
 					on += " (" + h.Matcher + ")"
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(h.Name, 40), h.Dialect, h.Source, oneLine(on, 50),
@@ -65,10 +70,26 @@ func (a *app) hooksListCommand() *cobra.Command {
 	return c
 }
 
-// workspaceFlag is the workspace whose hooks are meant.
+// workspaceFlag is the workspace whose hooks are meant. It becomes the path that
+// agents give: an approval is for a file, by its whole path.
 func workspaceFlag(c *cobra.Command, workspace *string) {
 	dir, _ := os.Getwd()
 	c.Flags().StringVar(workspace, "workspace", dir, "`directory` of the workspace")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		path, err := filepath.Abs(*workspace)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a directory", path)
+		}
+		if err != nil {
+			return fail(exitUsage, "--workspace is the directory that the agent works in", err)
+		}
+		*workspace = path
+		return nil
+	}
 }
 
 func (a *app) listHooks(ctx context.Context, cfg *config, workspace string) ([]listedHook, []dialect.Problem, error) {

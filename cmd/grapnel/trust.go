@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -89,26 +90,26 @@ func (a *app) trustListCommand() *cobra.Command {
 }
 
 func (a *app) printCandidate(h candidate) {
-	fmt.Fprintf(a.out, "%s (%s, %s): %s\n  file    %s\n  runs    %s\n", oneLine(h.Name, 80), h.Dialect, h.Source, h.State, oneLine(h.File, 200), oneLine(h.Runs, 300))
+	fmt.Fprintf(a.out, "%s (%s, %s): %s\n  file         %s\n  runs         %s\n", oneLine(h.Name, 80), h.Dialect, h.Source, h.State, oneLine(h.File, 200), oneLine(h.Runs, 300))
 	if h.Problem != "" {
-		fmt.Fprintf(a.out, "  problem %s\n", oneLine(h.Problem, 400))
+		fmt.Fprintf(a.out, "  problem      %s\n", oneLine(h.Problem, 400))
 		return
 	}
-	fmt.Fprintf(a.out, "  digest  %s\n", h.Digest)
+	fmt.Fprintf(a.out, "  digest       %s\n", h.Digest)
 	for _, p := range h.Parts {
 		switch p.Role {
 		case trust.RoleDefinition:
 		case trust.RoleMissing: // it has no path and no bytes
-			fmt.Fprintf(a.out, "  missing %s, which is not there\n", oneLine(p.Name, 200))
+			fmt.Fprintf(a.out, "  missing      %s, which is not there\n", oneLine(p.Name, 200))
 		default:
-			fmt.Fprintf(a.out, "  %-7s %s %s\n", p.Role, oneLine(p.Path, 200), p.SHA256.String()[:12])
+			fmt.Fprintf(a.out, "  %-12s %s %s\n", p.Role, oneLine(p.Path, 200), p.SHA256.String()[:12])
 		}
 	}
 	for _, u := range h.Unpinned {
-		fmt.Fprintf(a.out, "  not covered: %s\n", oneLine(u, 300))
+		fmt.Fprintf(a.out, "  not covered  %s\n", oneLine(u, 300))
 	}
 	for _, change := range h.Changes {
-		fmt.Fprintf(a.out, "  changed: %s\n", oneLine(change, 300))
+		fmt.Fprintf(a.out, "  changed      %s\n", oneLine(change, 300))
 	}
 }
 
@@ -177,16 +178,13 @@ func (a *app) trustAddCommand(refuse bool) *cobra.Command {
 			by = u.Username
 		}
 		return a.withCandidates(c.Context(), workspace, func(list []described, store *trust.Store) error {
-			meant := make(map[string]bool)
-			for _, h := range list {
-				name := match(args, h.candidate)
-				if name == "" && !all {
-					continue
-				}
-				meant[name] = true
-				if h.measurement == nil {
-					return fail(exitFailed, "mend it first", fmt.Errorf("hook %s: %s", h.Name, h.Problem))
-				}
+			// All are found before the first one is answered for: nobody is to
+			// have approved half of what was said.
+			chosen, err := choose(list, args, all, workspace)
+			if err != nil {
+				return err
+			}
+			for _, h := range chosen {
 				if h.State.Runs() && !refuse {
 					fmt.Fprintf(a.out, "%s is approved already\n", oneLine(h.Name, 80))
 					continue
@@ -200,10 +198,8 @@ func (a *app) trustAddCommand(refuse bool) *cobra.Command {
 				}
 				fmt.Fprintf(a.out, "%s %s (%.12s)\n", did, oneLine(h.Name, 80), h.Digest)
 			}
-			for _, arg := range args {
-				if !meant[arg] {
-					return fail(exitUsage, "`grapnel trust list` shows the hooks of this workspace", fmt.Errorf("there is no hook %.80q in %s that needs approval", arg, workspace))
-				}
+			if len(chosen) == 0 {
+				fmt.Fprintf(a.out, "no hook of %s needs approval\n", workspace)
 			}
 			return nil
 		})
@@ -213,14 +209,53 @@ func (a *app) trustAddCommand(refuse bool) *cobra.Command {
 	return c
 }
 
-// match returns the argument that means the hook.
-func match(args []string, h candidate) string {
+// choose finds the hooks that the arguments mean, each once. A name that
+// several have is nobody's: a file that comes later could bring one of the same
+// name, and nobody would have looked at it.
+func choose(list []described, args []string, all bool, workspace string) ([]described, error) {
+	meant := make(map[string]bool, len(list)) // by digest, which covers dialect, file and id
 	for _, arg := range args {
-		if arg == h.Name || arg == h.ID || len(arg) >= 8 && strings.HasPrefix(h.Digest, arg) {
-			return arg
+		var digests []string
+		for _, h := range list {
+			byDigest := len(arg) >= trust.MinDigest && strings.HasPrefix(h.Digest, arg)
+			if arg != h.Name && arg != h.ID && !byDigest {
+				continue
+			}
+			if h.measurement == nil {
+				return nil, fail(exitFailed, "mend it first", fmt.Errorf("hook %s: %s", h.Name, h.Problem))
+			}
+			if !slices.Contains(digests, h.Digest) {
+				digests = append(digests, h.Digest)
+			}
+		}
+		switch len(digests) {
+		case 0:
+			hint := "`grapnel trust list` shows the hooks of this workspace"
+			if len(arg) < trust.MinDigest && strings.Trim(arg, "0123456789abcdef") == "" {
+				hint = fmt.Sprintf("give %d digits of a digest at least; %s", trust.MinDigest, hint)
+			}
+			return nil, fail(exitUsage, hint, fmt.Errorf("there is no hook %.80q in %s that needs approval", arg, workspace))
+		case 1:
+			meant[digests[0]] = true
+		default:
+			for i := range digests {
+				digests[i] = digests[i][:12]
+			}
+			return nil, fail(exitUsage, "look at each with `grapnel trust list`, and name it by its digest", fmt.Errorf("%.80q is %d hooks: %s", arg, len(digests), strings.Join(digests, ", ")))
 		}
 	}
-	return ""
+	var chosen []described
+	for _, h := range list {
+		switch {
+		case h.measurement == nil && all:
+			return nil, fail(exitFailed, "mend it first", fmt.Errorf("hook %s: %s", h.Name, h.Problem))
+		case h.measurement == nil || !all && !meant[h.Digest]:
+		case slices.ContainsFunc(chosen, func(had described) bool { return had.Digest == h.Digest }):
+		default:
+			chosen = append(chosen, h)
+		}
+	}
+	return chosen, nil
 }
 
 func (a *app) trustRemoveCommand() *cobra.Command {
@@ -233,11 +268,13 @@ func (a *app) trustRemoveCommand() *cobra.Command {
 			}
 			return a.withStore(func(store *trust.Store) error {
 				n, err := store.Remove(sel)
-				if err != nil {
+				switch {
+				case errors.Is(err, trust.ErrSelector):
+					return fail(exitUsage, "`grapnel trust list` shows the approvals; `grapnel trust clear` forgets all", err)
+				case err != nil:
 					return err
-				}
-				if n == 0 {
-					return fail(exitFound, "`grapnel trust list` shows them", errors.New("no approval is meant by that"))
+				case n == 0:
+					return fail(exitFound, "`grapnel trust list` shows the approvals", errors.New("no approval is meant by that"))
 				}
 				fmt.Fprintf(a.out, "removed %d\n", n)
 				return nil
