@@ -31,7 +31,7 @@ func config(c dialecttest.Case) string {
 
 // hookInput is what CODEMIE_HOOK_INPUT holds.
 func hookInput(c *dialect.Call) string {
-	feed, err := codemie.New().Feed(dialect.Hook{Shell: "GRAPNEL_OMITTED", Env: map[string]string{"CODEMIE_PROFILE_NAME": "default"}}, c)
+	feed, err := codemie.New().Feed(dialect.Hook{Shell: "GRAPNEL_OMITTED", Profile: "default"}, c)
 	if err != nil {
 		return err.Error()
 	}

@@ -77,7 +77,7 @@ func feed(h dialect.Hook, c *dialect.Call) (dialect.Feed, error) {
 			"CODEMIE_HOOK_EVENT=" + c.Name,
 			"CODEMIE_TOOL_NAME=" + c.Tool,
 			"CODEMIE_AGENT_NAME=" + d.Native.Agent,
-			profileVariable + "=" + h.Env[profileVariable],
+			"CODEMIE_PROFILE_NAME=" + h.Profile,
 			"CODEMIE_TRANSCRIPT_PATH=" + transcript(d.Native.Payload),
 			"CODEMIE_PERMISSION_MODE=" + permissionMode(d.PermissionMode),
 			"CODEMIE_HOOK_INPUT=" + string(in),
@@ -105,7 +105,7 @@ func input(h dialect.Hook, c *dialect.Call) any {
 	case userPromptSubmit:
 		return userPromptSubmitInput{c.Name, d.Prompt, session, cwd}
 	case sessionStart:
-		return sessionStartInput{c.Name, session, cwd, d.Native.Agent, h.Env[profileVariable], permissionMode(d.PermissionMode)}
+		return sessionStartInput{c.Name, session, cwd, d.Native.Agent, h.Profile, permissionMode(d.PermissionMode)}
 	}
 	return stopInput{c.Name, session, cwd}
 }

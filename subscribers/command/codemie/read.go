@@ -8,13 +8,10 @@ import (
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 )
 
-// profileVariable names the profile that a hook stands in. The hook's own
-// environment carries it from the file to the run.
-const profileVariable = "CODEMIE_PROFILE_NAME"
-
 // profile is what the hooks of a profile share.
 type profile struct {
 	name    string
+	where   string // what the places of its hooks begin with
 	model   dialect.Model
 	retries *int
 }
@@ -58,6 +55,7 @@ func read(text []byte, from dialect.Origin) ([]dialect.Hook, []dialect.Problem) 
 		p.retries = common
 	}
 	hooks := active.Object("hooks")
+	p.where = hooks.Path("")
 	for _, event := range hooks.Keys() {
 		readEvent(r, hooks, event, p)
 	}
@@ -158,10 +156,15 @@ func readHook(r *dialect.Reading, o *dialect.Object, h dialect.Hook, p profile) 
 	if h.Timeout = o.Number("timeout", time.Millisecond); h.Timeout == timeout {
 		h.Timeout = 0
 	}
-	h.Env = map[string]string{profileVariable: p.name}
+	h.Profile = p.name
 	if h.Events[0] == sessionStart {
 		h.Retries = p.retries
 	}
 	o.Extras(&h)
+	n := len(r.Hooks)
 	r.Add(o, h)
+	if len(r.Hooks) > n {
+		// Tables cut long names: what tells it from the others comes first.
+		r.Hooks[n].Where = strings.TrimPrefix(o.Where(), p.where) + " (" + p.name + ")"
+	}
 }

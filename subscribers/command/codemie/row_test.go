@@ -17,6 +17,8 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
+	"github.com/grapnel-dev/grapnel/subscribers/command/cliagent"
+	"github.com/grapnel-dev/grapnel/subscribers/command/codemie"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect/dialecttest"
 )
@@ -134,6 +136,20 @@ func TestC2OnlyTheActiveProfileLoads(t *testing.T) {
 	_, err = set.Decide(t.Context(), m.bash("ls"))
 	require.NoError(t, err)
 	assert.Equal(t, "work\nhome\n", m.read("ran"), "a change of the profile counts at once")
+}
+
+func TestC2HooksAreCalledByTheirPlaceInTheProfile(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.hooks(`{"PreToolUse":[{"hooks":[{"type":"command","command":"true"},{"type":"command","command":"false"}]}]}`)
+	hooks, _ := m.loaded().Hooks("")
+	require.Len(t, hooks, 2)
+	assert.Equal(t, "PreToolUse[0].hooks[0] (default)", hooks[0].Label(), "what tells it from others first: tables are narrow")
+	assert.Equal(t, "PreToolUse[0].hooks[1] (default)", hooks[1].Label())
+	assert.Empty(t, hooks[0].Env, "nothing that the file does not say; a conversion would write it")
+	c, err := dialect.Convert(hooks, codemie.New(), cliagent.New(nil))
+	require.NoError(t, err)
+	assert.NotContains(t, string(c.Text), "CODEMIE_")
 }
 
 func TestC2TimeoutIsInMilliseconds(t *testing.T) {
@@ -379,7 +395,7 @@ func TestC6Outputs(t *testing.T) {
 		"approve":     {`{"decision":"approve"}`, hook.Decision{Effect: hook.Allow}},
 		"deny":        {`{"decision":"deny","reason":"no"}`, hook.Decision{Effect: hook.Deny, Reason: "no"}},
 		"block":       {`{"decision":"block","reason":"no"}`, hook.Decision{Effect: hook.Deny, Reason: "no"}},
-		"no reason":   {`{"decision":"block"}`, hook.Decision{Effect: hook.Deny, Reason: "hook profiles.default.hooks.PreToolUse[0].hooks[0] says block and gave no reason"}},
+		"no reason":   {`{"decision":"block"}`, hook.Decision{Effect: hook.Deny, Reason: "hook PreToolUse[0].hooks[0] (default) says block and gave no reason"}},
 		"context":     {`{"additionalContext":"look"}`, hook.Decision{Context: "look"}},
 		"escapes":     {`{"decision":"deny","reason":"\u001b[31mred\u202e"}`, hook.Decision{Effect: hook.Deny, Reason: "red"}},
 		"unknown key": {`{"suppressOutput":true,"decision":"deny","reason":"no"}`, hook.Decision{Effect: hook.Deny, Reason: "no"}},
@@ -442,7 +458,7 @@ func TestC6BlockOverDenyOverApproveOverAllow(t *testing.T) {
 
 func TestC7ExitCodes(t *testing.T) {
 	t.Parallel()
-	where := "hook profiles.default.hooks.PreToolUse[0].hooks[0]"
+	where := "hook PreToolUse[0].hooks[0] (default)"
 	cases := map[string]struct {
 		command string
 		effect  hook.Effect

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -159,14 +158,12 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 	default:
 		w.Type, w.Command = dialect.TypeCommand, shellWords(h.Command)
 	}
-	env := maps.Clone(h.Env)
-	delete(env, profileVariable)
 	for _, part := range []struct {
 		is   bool
 		what string
 	}{
 		{h.Dir != "", "its working directory"},
-		{len(env) > 0, "its variables"},
+		{len(h.Env) > 0, "its variables"},
 		{len(h.Variables) > 0 || slices.ContainsFunc(h.Command, hasTemplate), "the values of the event that its command names"},
 		{h.Priority != 0, "its priority"},
 		{h.Description != "", "its description"},

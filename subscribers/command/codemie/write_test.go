@@ -57,7 +57,7 @@ func drawnHook(t *rapid.T, event string, model *dialect.Model) dialect.Hook {
 
 // plain is a hook without what only reading gives it.
 func plain(h dialect.Hook) dialect.Hook {
-	h.Origin, h.Where, h.Definition, h.Matches, h.Env = dialect.Origin{}, "", nil, nil, nil
+	h.Origin, h.Where, h.Definition, h.Matches, h.Profile = dialect.Origin{}, "", nil, nil, ""
 	if len(h.Tools) == 0 {
 		h.Tools = nil
 	}

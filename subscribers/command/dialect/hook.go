@@ -79,6 +79,9 @@ type Hook struct {
 	// Origin is where it stands, and Where the place in that file.
 	Origin Origin `json:"origin"`
 	Where  string `json:"where,omitempty"`
+	// Profile is the part of the file that it belongs to, where a file has
+	// several and one of them counts.
+	Profile string `json:"profile,omitempty"`
 	// Definition is its definition as written, which its approval covers.
 	Definition json.RawMessage `json:"-"`
 	// Matches reports whether the matcher selects the call; nil means that all
