@@ -80,7 +80,16 @@ func (s *Set) approved(h Hook, c *Call) (reason string, m *trust.Measurement, bl
 }
 
 func notApproved(h Hook) string {
-	return "it comes from a " + string(h.Origin.Source) + " and is not approved; look at it with `grapnel trust list`, approve it with `grapnel trust add`"
+	why := "it comes from a " + string(h.Origin.Source)
+	switch {
+	case loosens(h.Origin.Source):
+		why = "it runs a file of the workspace"
+	case h.Origin.Source == trust.Downloaded:
+		why = "it was downloaded"
+	case h.Origin.Source == trust.Extension:
+		why = "it comes from an extension"
+	}
+	return why + " and is not approved; look at it with `grapnel trust list`, approve it with `grapnel trust add`"
 }
 
 func (s *Set) release(m *trust.Measurement) *trust.Measurement {
