@@ -61,7 +61,7 @@ func (a *app) hooksListCommand() *cobra.Command {
 					on += " (" + h.Matcher + ")"
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(h.Name, 40), h.Dialect, h.Source, oneLine(on, 50),
-					oneLine(h.Runs, 60), oneLine(h.File, 80), oneLine(h.State, 160))
+					oneLine(h.Runs, 60), oneLine(h.File, 200), oneLine(h.State, 160))
 			}
 			return w.Flush()
 		},

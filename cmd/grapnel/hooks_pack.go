@@ -136,7 +136,7 @@ func (a *app) packVerifyCommand() *cobra.Command {
 			for _, name := range names {
 				results[name] = "whole"
 				if err := pack.Verify(a.paths.packs(), name); err != nil {
-					results[name], failed = err.Error(), true
+					results[name], failed = strings.TrimPrefix(err.Error(), "verify "+name+": "), true
 				}
 				if !a.json {
 					fmt.Fprintf(a.out, "%s: %s\n", oneLine(name, 80), oneLine(results[name], 400))
