@@ -41,6 +41,8 @@ func (g *stopGuard) apply(e hook.Event, v *hook.Verdict) {
 	}
 	if g.blocks[turn] >= maxStopBlocks {
 		v.Effect, v.Note = hook.Abstain, "blocked twice in a row in this turn; the agent may stop now"
+		// It stops now. Agents that do not number their turns begin anew.
+		delete(g.blocks, turn)
 		return
 	}
 	if _, known := g.blocks[turn]; !known {

@@ -26,6 +26,7 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 // TestMain lets this binary be a daemon that can be stopped with a signal.
@@ -152,9 +153,9 @@ func give(conn net.Conn, r hookwire.Response) {
 	conn.Write(frame)
 }
 
-func client(event string, r hookwire.Response) claudecodetest.Outcome {
-	return claudecodetest.Run(claudecodetest.Situation{Event: event, Approved: true},
-		claudecodetest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit})
+func client(event string, r hookwire.Response) protocoltest.Outcome {
+	return claudecodetest.Run(protocoltest.Situation{Event: event, Approved: true},
+		protocoltest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit})
 }
 
 // denied asserts that Claude Code does not run the tool and is told why.
@@ -300,7 +301,7 @@ func TestDaemonThatFails(t *testing.T) {
 				r, took := s.run()
 				close(until)
 				soon(t, took)
-				if hookwire.ClassOf("claude-code", event) == hookwire.Gate {
+				if hookwire.ClassOf(event) == hookwire.Gate {
 					denied(t, event, r, c.reason)
 				} else {
 					passed(t, event, r)
@@ -362,7 +363,7 @@ func TestNoDaemon(t *testing.T) {
 			s.env = []string{"PATH=" + s.dir + ":" + filepath.Dir(s.dir) + ":.:/usr/bin:/bin", "GRAPNEL_BIN=" + s.dir + "/grapnel", "CI=true"}
 			r, took := s.run()
 			soon(t, took)
-			if hookwire.ClassOf("claude-code", event) == hookwire.Gate {
+			if hookwire.ClassOf(event) == hookwire.Gate {
 				denied(t, event, r, "grapnel up")
 			} else {
 				passed(t, event, r)

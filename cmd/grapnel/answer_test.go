@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 // ways are the two programs that an agent can start for a hook.
@@ -52,8 +53,8 @@ func happened(event string) string {
 }
 
 // told is what Claude Code makes of an answer.
-func told(event string, r result) claudecodetest.Outcome {
-	return claudecodetest.Run(claudecodetest.Situation{Event: event, Approved: true}, claudecodetest.Process{Stdout: r.stdout, Stderr: r.stderr, Exit: r.exit})
+func told(event string, r result) protocoltest.Outcome {
+	return claudecodetest.Run(protocoltest.Situation{Event: event, Approved: true}, protocoltest.Process{Stdout: r.stdout, Stderr: r.stderr, Exit: r.exit})
 }
 
 // denied asserts that Claude Code does not do it and that somebody is told why.

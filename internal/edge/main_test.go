@@ -14,6 +14,7 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,9 +64,9 @@ func ask(t testing.TB, event string, members map[string]any) hookwire.Request {
 }
 
 // runs reports what Claude Code does with an answer.
-func runs(event string, r hookwire.Response) claudecodetest.Outcome {
-	return claudecodetest.Run(claudecodetest.Situation{Event: event, Approved: true},
-		claudecodetest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit})
+func runs(event string, r hookwire.Response) protocoltest.Outcome {
+	return claudecodetest.Run(protocoltest.Situation{Event: event, Approved: true},
+		protocoltest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit})
 }
 
 // mustPass asserts that an answer lets the agent go on and says nothing.

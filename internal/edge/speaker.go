@@ -3,6 +3,8 @@ package edge
 import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode"
+	"github.com/grapnel-dev/grapnel/internal/edge/codex"
+	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 )
 
@@ -14,23 +16,43 @@ type speaker struct {
 	Refuse func(protocol.Call, error) protocol.Answer
 	// Answer says a verdict on one of the agent's own events.
 	Answer func(event string, v hook.Verdict) protocol.Answer
+	// Capabilities lists what the agent can be made to do.
+	Capabilities func() []protocol.Capability
+}
+
+func speaks(a *protocol.Agent) speaker {
+	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.Answer, Capabilities: a.Capabilities}
 }
 
 // speakers finds an agent's protocol by its name on the command line.
 func speakers(agent string) (speaker, bool) {
 	switch agent {
-	case claudecode.Agent:
-		return speaker{Event: claudecode.Event, Refuse: claudecode.Refuse, Answer: claudecode.Answer}, true
+	case hookwire.ClaudeCode:
+		return speaker{claudecode.Event, claudecode.Refuse, claudecode.Answer, claudecode.Capabilities}, true
+	case hookwire.Codex:
+		return speaks(codex.New()), true
 	}
 	return speaker{}, false
 }
 
 // Agents lists the agents that the edge knows, by their name on the command
 // line.
-func Agents() []string { return []string{claudecode.Agent} }
+func Agents() []string {
+	return []string{
+		hookwire.ClaudeCode, hookwire.Codex,
+	}
+}
 
 // Capability is what an agent can be made to do on one of its events.
 type Capability = protocol.Capability
 
 // Capabilities lists what the agents can be made to do, one entry an event.
-func Capabilities() []Capability { return claudecode.Capabilities() }
+func Capabilities() []Capability {
+	var list []Capability
+	for _, name := range Agents() {
+		if s, ok := speakers(name); ok {
+			list = append(list, s.Capabilities()...)
+		}
+	}
+	return list
+}

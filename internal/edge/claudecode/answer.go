@@ -3,7 +3,6 @@ package claudecode
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
@@ -102,8 +101,8 @@ func Answer(event string, v hook.Verdict) protocol.Answer {
 func Refuse(c protocol.Call, why error) protocol.Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
-	if f, _, err := parse(c.Stdin, MaxWhole); err == nil {
-		if native := f.text("hook_event_name"); native != "" && native != c.Event {
+	if f, _, err := protocol.Parse(c.Stdin, protocol.MaxWhole); err == nil {
+		if native := f.Text("hook_event_name"); native != "" && native != c.Event {
 			names = append(names, native)
 		}
 	}
@@ -365,24 +364,4 @@ func (a *answer) finish() protocol.Answer {
 const MaxText = 10_000
 
 // clipText cuts a text that Claude Code would cut, and says so in the text.
-func clipText(s string) string {
-	if len(s) <= MaxText { // a byte is never more than one unit
-		return s
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	const room = 80
-	total, cut, kept := 0, 0, 0
-	for i, r := range s {
-		if total <= MaxText-room {
-			cut, kept = i, total
-		}
-		total++
-		if r > 0xffff {
-			total++
-		}
-	}
-	if total <= MaxText {
-		return s
-	}
-	return s[:cut] + " … (" + strconv.Itoa(total-kept) + " more characters are in the audit log)"
-}
+func clipText(s string) string { return protocol.ClipText(s, MaxText) }

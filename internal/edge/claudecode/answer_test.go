@@ -16,22 +16,23 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 // outcome is what Claude Code does with r when the person would be asked and
 // is not there.
-func outcome(t testing.TB, event string, r hookwire.Response) claudecodetest.Outcome {
+func outcome(t testing.TB, event string, r hookwire.Response) protocoltest.Outcome {
 	t.Helper()
-	got := claudecodetest.Run(claudecodetest.Situation{Event: event}, process(r))
-	approved := claudecodetest.Run(claudecodetest.Situation{Event: event, Approved: true}, process(r))
+	got := claudecodetest.Run(protocoltest.Situation{Event: event}, process(r))
+	approved := claudecodetest.Run(protocoltest.Situation{Event: event, Approved: true}, process(r))
 	if !approved.Blocked {
 		got.Blocked = false
 	}
 	return got
 }
 
-func process(r hookwire.Response) claudecodetest.Process {
-	return claudecodetest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
+func process(r hookwire.Response) protocoltest.Process {
+	return protocoltest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
 }
 
 const (
@@ -271,18 +272,18 @@ func TestAnswersStayTheSame(t *testing.T) {
 // client that stands in here, so that it is not stricter than the real one.
 func TestWrittenAnswers(t *testing.T) {
 	t.Parallel()
-	for event, check := range map[string]func(claudecodetest.Outcome) bool{
-		"ConfigChange-1":         func(o claudecodetest.Outcome) bool { return o.Blocked },
-		"PreToolUse-1-bash-deny": func(o claudecodetest.Outcome) bool { return o.Blocked },
-		"PreModelSwitch-1":       func(o claudecodetest.Outcome) bool { return o.Blocked },
-		"TaskCompleted-1":        func(o claudecodetest.Outcome) bool { return o.SessionEnds },
-		"Stop-1":                 func(o claudecodetest.Outcome) bool { return o.Continued },
-		"Elicitation-1-form":     func(o claudecodetest.Outcome) bool { return o.Action == "accept" },
-		"PermissionRequest-1":    func(o claudecodetest.Outcome) bool { return o.Granted },
+	for event, check := range map[string]func(protocoltest.Outcome) bool{
+		"ConfigChange-1":         func(o protocoltest.Outcome) bool { return o.Blocked },
+		"PreToolUse-1-bash-deny": func(o protocoltest.Outcome) bool { return o.Blocked },
+		"PreModelSwitch-1":       func(o protocoltest.Outcome) bool { return o.Blocked },
+		"TaskCompleted-1":        func(o protocoltest.Outcome) bool { return o.SessionEnds },
+		"Stop-1":                 func(o protocoltest.Outcome) bool { return o.Continued },
+		"Elicitation-1-form":     func(o protocoltest.Outcome) bool { return o.Action == "accept" },
+		"PermissionRequest-1":    func(o protocoltest.Outcome) bool { return o.Granted },
 	} {
 		stdout, err := os.ReadFile("testdata/written/" + event + ".out.json")
 		require.NoError(t, err)
-		got := claudecodetest.Run(claudecodetest.Situation{Event: eventName(event)}, claudecodetest.Process{Stdout: string(stdout)})
+		got := claudecodetest.Run(protocoltest.Situation{Event: eventName(event)}, protocoltest.Process{Stdout: string(stdout)})
 		assert.True(t, check(got), "%s: %+v", event, got)
 	}
 }

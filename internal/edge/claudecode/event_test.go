@@ -247,7 +247,7 @@ func TestCause(t *testing.T) {
 	for _, value := range []string{"-1", "x", "1000", "99999999999999999999"} {
 		c.Env = []hookwire.Var{{Name: hookwire.EnvHops, Value: value}}
 		_, err := claudecode.Event(c)
-		assert.ErrorIs(t, err, claudecode.ErrPayload, value)
+		assert.ErrorIs(t, err, protocol.ErrLineage, value)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Parallel()
 			c := call("PreToolUse", []byte(stdin))
 			_, err := claudecode.Event(c)
-			require.ErrorIs(t, err, claudecode.ErrPayload)
+			require.ErrorIs(t, err, protocol.ErrPayload)
 			assert.Less(t, len(err.Error()), 500, "an error is for people")
 			a := claudecode.Refuse(c, err)
 			assert.Equal(t, 2, a.Exit, "a gate is denied")
@@ -312,7 +312,7 @@ func TestUnknownEvents(t *testing.T) {
 		stdin = fmt.Appendf(nil, `{"session_id":"s","hook_event_name":%s,"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}`, native)
 		c := call(name, stdin)
 		_, err = claudecode.Event(c)
-		require.ErrorIs(t, err, claudecode.ErrPayload)
+		require.ErrorIs(t, err, protocol.ErrPayload)
 		a := claudecode.Refuse(c, err)
 		assert.Equal(t, 2, a.Exit)
 		assert.NotEmpty(t, a.Stderr)
@@ -320,11 +320,11 @@ func TestUnknownEvents(t *testing.T) {
 	// Neither can an event that is registered under another's name.
 	c := call("Brand.New", preToolUse(t, "Bash", "t1"))
 	_, err := claudecode.Event(c)
-	require.ErrorIs(t, err, claudecode.ErrPayload)
+	require.ErrorIs(t, err, protocol.ErrPayload)
 	assert.True(t, outcome(t, "PreToolUse", claudecode.Refuse(c, err).Response).Blocked, "denied in the true event's language")
 	c = call("Stop", preToolUse(t, "Bash", "t1"))
 	_, err = claudecode.Event(c)
-	require.ErrorIs(t, err, claudecode.ErrPayload)
+	require.ErrorIs(t, err, protocol.ErrPayload)
 	assert.True(t, outcome(t, "PreToolUse", claudecode.Refuse(c, err).Response).Blocked)
 }
 
@@ -353,12 +353,12 @@ func TestWrongRegistration(t *testing.T) {
 	} {
 		c := call(names[0], bytes.Replace(preToolUse(t, "Bash", "t1"), []byte("PreToolUse"), []byte(names[1]), 1))
 		_, err := claudecode.Event(c)
-		require.ErrorIs(t, err, claudecode.ErrPayload)
+		require.ErrorIs(t, err, protocol.ErrPayload)
 		a := claudecode.Refuse(c, err)
 		assert.Equal(t, 2, a.Exit, "%q", names)
 		assert.Contains(t, string(a.Stderr), "register one hook for each event")
 		for _, event := range names {
-			if hookwire.ClassOf(claudecode.Agent, event) != hookwire.Gate || event == "PermissionRequest" && names[1] != event {
+			if hookwire.ClassOf(event) != hookwire.Gate || event == "PermissionRequest" && names[1] != event {
 				continue // the payload's own name is the true one
 			}
 			assert.True(t, outcome(t, event, a.Response).Blocked, "%q on %s", names, event)
@@ -366,7 +366,7 @@ func TestWrongRegistration(t *testing.T) {
 	}
 	c := call("Stop", []byte(`{"hook_event_name":"SubagentStop"}`))
 	_, err := claudecode.Event(c)
-	require.ErrorIs(t, err, claudecode.ErrPayload)
+	require.ErrorIs(t, err, protocol.ErrPayload)
 	assert.Equal(t, hookwire.Response{Stdout: []byte("{}\n")}, claudecode.Refuse(c, err).Response)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/cloudevent"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 )
 
 // FuzzEvent: whatever stands on stdin, there is an event that can travel or an
@@ -24,7 +25,7 @@ func FuzzEvent(f *testing.F) {
 		c := call(event, stdin)
 		e, err := claudecode.Event(c)
 		if err != nil {
-			require.ErrorIs(t, err, claudecode.ErrPayload)
+			require.ErrorIs(t, err, protocol.ErrPayload)
 			a := claudecode.Refuse(c, err)
 			if event == "PreToolUse" || event == "UserPromptSubmit" {
 				assert.True(t, outcome(t, event, a.Response).Blocked || bytes.Contains(stdin, []byte("hook_event_name")))

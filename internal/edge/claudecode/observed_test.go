@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 // The texts that the watched hooks gave, as far as the table tells.
@@ -34,16 +35,16 @@ func eventOf(group string) string {
 }
 
 // processOf is what the hook of a case left behind.
-func processOf(group, kind string) (claudecodetest.Process, bool) {
+func processOf(group, kind string) (protocoltest.Process, bool) {
 	event := eventOf(group)
 	specific := func(members string) string {
 		return `{"hookSpecificOutput":{"hookEventName":"` + event + `",` + members + `}}`
 	}
 	deny := specific(`"permissionDecision":"deny","permissionDecisionReason":"` + textReason + `"`)
 	block := `{"decision":"block","reason":"` + textReason + `"}`
-	out := func(s string) (claudecodetest.Process, bool) { return claudecodetest.Process{Stdout: s}, true }
-	exit := func(code int, stdout, stderr string) (claudecodetest.Process, bool) {
-		return claudecodetest.Process{Stdout: stdout, Stderr: stderr, Exit: code}, true
+	out := func(s string) (protocoltest.Process, bool) { return protocoltest.Process{Stdout: s}, true }
+	exit := func(code int, stdout, stderr string) (protocoltest.Process, bool) {
+		return protocoltest.Process{Stdout: stdout, Stderr: stderr, Exit: code}, true
 	}
 	switch kind {
 	case "exit2":
@@ -78,7 +79,7 @@ func processOf(group, kind string) (claudecodetest.Process, bool) {
 	case "continue_false":
 		return out(`{"continue":false,"stopReason":"` + textStop + `"}`)
 	case "hang", "hang_noterm":
-		return claudecodetest.Process{Ending: claudecodetest.TimedOut}, true
+		return protocoltest.Process{Ending: protocoltest.TimedOut}, true
 	case "nostdin", "none", "silent":
 		return out("")
 	case "exit2_json":
@@ -90,7 +91,7 @@ func processOf(group, kind string) (claudecodetest.Process, bool) {
 	case "notfound":
 		return exit(127, "", "sh: not found")
 	case "sigkill":
-		return claudecodetest.Process{Ending: claudecodetest.Killed}, true
+		return protocoltest.Process{Ending: protocoltest.Killed}, true
 	case "exit2_json_deny":
 		return exit(2, deny, textStderr)
 	case "exit0_json_plus_text":
@@ -127,7 +128,7 @@ func processOf(group, kind string) (claudecodetest.Process, bool) {
 	case "accept":
 		return out(specific(`"action":"accept","content":{"name":"` + textContext + `"}`))
 	}
-	return claudecodetest.Process{}, false
+	return protocoltest.Process{}, false
 }
 
 // notReplayed are the cases that one answer does not make.
@@ -164,7 +165,7 @@ func TestClientIsTrue(t *testing.T) {
 		replayed++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := claudecodetest.Run(claudecodetest.Situation{Event: eventOf(m[1]), Approved: !strings.HasPrefix(name, "np_")}, process)
+			got := claudecodetest.Run(protocoltest.Situation{Event: eventOf(m[1]), Approved: !strings.HasPrefix(name, "np_")}, process)
 			switch m[1] {
 			case "pre", "np_pre", "np_perm", "prompt", "x_compact", "x_expansion", "x_modelswitch", "x_worktree":
 				assert.Equal(t, strings.HasPrefix(effect, "not run"), got.Blocked, "blocked; seen: %s", effect)

@@ -23,7 +23,7 @@ func TestShimKnowsTheSameEvents(t *testing.T) {
 		seen[c.Event] = true
 		assert.Equal(t, c.Canonical.Class().String(), c.Class)
 		for _, name := range []string{c.Event, string(c.Canonical)} {
-			assert.Equal(t, c.Class, classes[hookwire.ClassOf(claudecode.Agent, name)], name)
+			assert.Equal(t, c.Class, classes[hookwire.ClassOf(name)], name)
 			budget := hookwire.Budget(claudecode.Agent, name)
 			assert.Positive(t, budget)
 			assert.Less(t, int64(budget)+250, c.TimeoutMS, "%s: the shim answers before Claude Code gives up", name)
@@ -31,7 +31,7 @@ func TestShimKnowsTheSameEvents(t *testing.T) {
 		}
 	}
 	for _, also := range []string{"session_resume", "agent_message"} {
-		assert.NotEqual(t, hookwire.Gate, hookwire.ClassOf(claudecode.Agent, also), also)
+		assert.NotEqual(t, hookwire.Gate, hookwire.ClassOf(also), also)
 	}
 }
 

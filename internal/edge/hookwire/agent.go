@@ -1,7 +1,23 @@
 package hookwire
 
-// ClaudeCode is the agent's name on the command line.
-const ClaudeCode = "claude-code"
+// The agents' names on the command line.
+const (
+	ClaudeCode   = "claude-code"
+	Codex        = "codex"
+	GeminiCLI    = "gemini-cli"
+	Cursor       = "cursor"
+	Copilot      = "copilot"
+	VSCode       = "vscode"
+	QwenCode     = "qwen-code"
+	OpenCode     = "opencode"
+	Windsurf     = "windsurf"
+	Cline        = "cline"
+	FactoryDroid = "factory-droid"
+	Goose        = "goose"
+	KimiCode     = "kimi-code"
+	KiroCLI      = "kiro-cli"
+	Antigravity  = "antigravity"
+)
 
 // Class says what silence has to mean for an event.
 type Class int
@@ -13,27 +29,37 @@ const (
 	Gate
 )
 
-// ClassOf returns the class of an agent's event, by the agent's own name or
-// the canonical one. What is not known is a gate: the shim cannot see what a
-// new event lets through.
-func ClassOf(agent, event string) Class {
-	if agent == ClaudeCode {
-		switch event {
-		case "Stop", "SubagentStart", "SubagentStop", "SessionStart", "Setup", "PreCompact", "PostToolBatch",
-			"PreModelSwitch", "TaskCreated", "TaskCompleted", "TeammateIdle", "ConfigChange",
-			"Elicitation", "ElicitationResult", "WorktreeCreate",
-			"stop", "subagent_start", "subagent_stop", "session_start", "session_resume", "setup", "pre_compact",
-			"post_tool_batch", "pre_model_switch", "task_created", "task_completed", "teammate_idle", "config_change",
-			"elicitation", "elicitation_result", "worktree_create":
-			return Lifecycle
-		case "PostToolUse", "PostToolUseFailure", "PermissionDenied", "Notification", "MessageDisplay", "StopFailure",
-			"InstructionsLoaded", "CwdChanged", "DirectoryAdded", "FileChanged", "WorktreeRemove", "PostCompact",
-			"PostModelSwitch", "SessionEnd",
-			"post_tool_use", "post_tool_use_failure", "permission_denied", "notification", "model_stream_chunk",
-			"agent_message", "stop_failure", "instructions_loaded", "cwd_changed", "directory_added", "file_changed",
-			"worktree_remove", "post_compact", "post_model_switch", "session_end":
-			return Notification
-		}
+// ClassOf returns the class of an event, by an agent's own name or the
+// canonical one; no two agents mean different things by one name. What is not
+// known is a gate: the shim cannot see what a new event lets through.
+func ClassOf(event string) Class {
+	switch event {
+	case "session_start", "session_resume", "setup", "stop", "subagent_start", "subagent_stop", "pre_compact",
+		"post_tool_batch", "before_tool_selection", "pre_model_switch", "task_created", "task_completed", "teammate_idle",
+		"config_change", "elicitation", "elicitation_result", "worktree_create",
+		"Setup", "SessionStart", "sessionStart", "agentSpawn", "TaskStart", "TaskResume", "session.created",
+		"workspaceOpen", "post_setup_worktree",
+		"Stop", "agentStop", "AfterAgent", "session.idle", "SubagentStart", "subagentStart", "SubagentStop", "subagentStop",
+		"PreCompact", "preCompact", "PreCompress", "experimental.session.compacting", "PostToolBatch", "BeforeToolSelection",
+		"PreModelSwitch", "TaskCreated", "TaskStarted", "TodoCreated", "PreTaskExec", "TaskCompleted", "TodoCompleted",
+		"TeammateIdle", "ConfigChange", "Elicitation", "ElicitationResult", "WorktreeCreate":
+		return Lifecycle
+	case "session_end", "session_delete", "session_message", "post_tool_use", "post_tool_use_failure", "post_shell",
+		"post_mcp", "post_file_edit", "permission_granted", "permission_denied", "stop_failure", "interrupt", "error",
+		"post_compact", "notification", "after_model", "model_stream_start", "model_stream_chunk", "model_stream_end",
+		"model_thought", "agent_message", "post_model_switch", "instructions_loaded", "cwd_changed", "directory_added",
+		"file_changed", "worktree_remove", "heartbeat", "hook_execution_start", "hook_execution_complete", "hook_execution_error",
+		"SessionEnd", "sessionEnd", "SessionShutdown", "TaskComplete", "SessionDelete",
+		"PostToolUse", "postToolUse", "AfterTool", "tool.execute.after", "PostToolUseFailure", "postToolUseFailure",
+		"afterShellExecution", "AfterShellExecution", "post_run_command", "afterMCPExecution", "post_mcp_tool_use",
+		"afterFileEdit", "AfterFileEdit", "afterTabFileEdit", "post_write_code", "post_read_code",
+		"PermissionDenied", "PermissionResult", "StopFailure", "Interrupt", "TaskCancel",
+		"errorOccurred", "ErrorOccurred", "session.error", "TaskError", "Notification",
+		"PostCompact", "AfterModel", "PostModelRequest", "PostInvocation", "MessageDisplay", "afterAgentThought",
+		"afterAgentResponse", "post_cascade_response", "post_cascade_response_with_transcript", "PostModelSwitch",
+		"InstructionsLoaded", "CwdChanged", "DirectoryAdded", "FileChanged", "PostFileCreate", "PostFileSave", "PostFileDelete",
+		"file.edited", "WorktreeRemove", "SessionHeartbeat", "TurnStarted", "UserPromptQueued", "PostTaskExec", "session.compacted":
+		return Notification
 	}
 	return Gate
 }
@@ -44,15 +70,18 @@ func ClassOf(agent, event string) Class {
 // Nobody waits for the answer to a notification, so a daemon that hangs must
 // not hold the agent there.
 func Budget(agent, event string) int {
-	if agent == ClaudeCode {
-		switch event {
-		case "SessionEnd", "session_end":
+	switch event {
+	case "SessionEnd", "session_end", "Interrupt", "interrupt":
+		switch agent {
+		case ClaudeCode:
 			return 1000 // Claude Code ends it after 1.5 s
-		case "MessageDisplay", "model_stream_chunk", "agent_message":
-			return 500 // one for each streamed piece
+		case Codex:
+			return 600 // Codex ends it after 1 s
 		}
+	case "MessageDisplay", "AfterModel", "model_stream_chunk", "agent_message", "after_model":
+		return 500 // one for each streamed piece
 	}
-	if ClassOf(agent, event) == Notification {
+	if ClassOf(event) == Notification {
 		return 5000
 	}
 	return 25000
@@ -71,8 +100,19 @@ const (
 // holds the agent's tokens, so it never travels whole.
 func Allowed(agent string) []string {
 	common := []string{EnvHops, EnvCausation, EnvAncestry, EnvTraceParent, "TRACEPARENT"}
-	if agent == ClaudeCode {
+	switch agent {
+	case ClaudeCode:
 		return append(common, "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE")
+	case GeminiCLI:
+		return append(common, "GEMINI_PROJECT_DIR")
+	case QwenCode:
+		return append(common, "QWEN_PROJECT_DIR")
+	case Cursor:
+		return append(common, "CURSOR_PROJECT_DIR", "CURSOR_CODE_REMOTE")
+	case Copilot:
+		return append(common, "COPILOT_PROJECT_DIR")
+	case FactoryDroid:
+		return append(common, "FACTORY_PROJECT_DIR")
 	}
 	return common
 }

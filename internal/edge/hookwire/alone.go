@@ -8,38 +8,81 @@ const maxReason = 8000
 // stderr and exit code 2, each of which some agent needs. All other events
 // pass, with the reason on stderr alone.
 //
-// Claude Code reads a permission event's answer in a place of its own and
-// ignores the exit code there. For WorktreeCreate it takes whatever stands on
-// stdout for a path, so nothing may stand there.
+// Claude Code and Qwen Code read a permission event's answer in a place of its
+// own and ignore the exit code there. For WorktreeCreate Claude Code takes
+// whatever stands on stdout for a path, so nothing may stand there. Gemini CLI
+// reads stderr when stdout is empty.
 func Alone(agent, event, reason string) Response {
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + " …"
 	}
 	stderr := append([]byte(reason), '\n')
-	if ClassOf(agent, event) != Gate {
+	if ClassOf(event) != Gate {
 		if agent == ClaudeCode && isWorktreeCreate(event) {
 			return Response{Exit: 1, Stderr: stderr}
 		}
-		return Response{Stdout: []byte("{}\n"), Stderr: stderr}
+		r := Silent(agent, event)
+		r.Stderr = stderr
+		return r
 	}
-	if agent == ClaudeCode && (event == "PermissionRequest" || event == "permission_request") {
-		b := []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`)
-		b = append(appendQuoted(b, reason), "}}}\n"...)
-		return Response{Stdout: b, Stderr: stderr}
+	var b []byte
+	switch {
+	case (agent == ClaudeCode || agent == QwenCode) && (event == "PermissionRequest" || event == "permission_request"):
+		b = []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`)
+		return Response{Stdout: append(appendQuoted(b, reason), "}}}\n"...), Stderr: stderr}
+	case agent == Antigravity:
+		b = appendQuoted([]byte(`{"decision":"deny","reason":`), reason)
+		return Response{Stdout: append(b, "}\n"...), Stderr: stderr}
+	case agent == Cline:
+		b = appendQuoted([]byte(`{"cancel":true,"errorMessage":`), reason)
+	case agent == Cursor:
+		b = appendQuoted([]byte(`{"continue":false,"permission":"deny","user_message":`), reason)
+		b = appendQuoted(append(b, `,"agent_message":`...), reason)
+	default:
+		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
+		b = appendQuoted(append(b, `,"permissionDecision":"deny","permissionDecisionReason":`...), reason)
 	}
-	b := appendQuoted([]byte(`{"decision":"block","reason":`), reason)
-	b = appendQuoted(append(b, `,"permissionDecision":"deny","permissionDecisionReason":`...), reason)
 	return Response{Exit: 2, Stdout: append(b, "}\n"...), Stderr: stderr}
+}
+
+// Silent is the answer that is no opinion.
+func Silent(agent, event string) Response {
+	switch {
+	case saysNothing(agent), agent == ClaudeCode && isWorktreeCreate(event):
+		return Response{}
+	case agent == Cline:
+		return Response{Stdout: []byte("{\"cancel\":false}\n")}
+	case agent == Cursor && ClassOf(event) == Gate:
+		return Response{Stdout: []byte("{\"continue\":true,\"permission\":\"allow\"}\n")}
+	}
+	return Response{Stdout: []byte("{}\n")}
+}
+
+// saysNothing reports whether the agent takes an empty answer for no opinion,
+// and something else for more than that: Codex drops what it does not expect,
+// Antigravity denies on it, Kiro CLI gives it to the model.
+func saysNothing(agent string) bool {
+	switch agent {
+	case Codex, Antigravity, KiroCLI, KimiCode, Goose, Windsurf:
+		return true
+	}
+	return false
 }
 
 // Usable reports whether r can be an answer to the event, and not what a
 // process that crashed left behind: exit code 0 or 2 with one whole JSON
-// object on stdout. An empty answer to a gate is none.
+// object on stdout, or with nothing there for agents that take that for an
+// answer. An empty answer to any other agent's gate is none.
 func Usable(agent, event string, r Response) bool {
-	if agent == ClaudeCode && isWorktreeCreate(event) {
+	switch {
+	case agent == ClaudeCode && isWorktreeCreate(event):
 		return true
+	case r.Exit != 0 && r.Exit != 2:
+		return false
+	case len(r.Stdout) == 0 && saysNothing(agent):
+		return r.Exit == 0 || len(r.Stderr) > 0
 	}
-	return (r.Exit == 0 || r.Exit == 2) && wholeObject(r.Stdout)
+	return wholeObject(r.Stdout)
 }
 
 func isWorktreeCreate(event string) bool {

@@ -132,7 +132,7 @@ func TestGolden(t *testing.T) {
 						ours++
 						budget := float64(hookwire.Budget(hookwire.ClaudeCode, event)) / 1000
 						assert.Greater(t, h.Timeout, budget, "the hook's own budget for %s must end first", event)
-						gate := hookwire.ClassOf(hookwire.ClaudeCode, event) == hookwire.Gate
+						gate := hookwire.ClassOf(event) == hookwire.Gate
 						assert.Equal(t, gate, h.OnFailure == "block", event)
 					}
 				}

@@ -3,59 +3,9 @@ package claudecodetest
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
-
-// Ending is how a hook process ended.
-type Ending int
-
-// The endings.
-const (
-	Exited Ending = iota
-	TimedOut
-	Killed
-)
-
-// Process is what is left of a hook process.
-type Process struct {
-	Stdout, Stderr string
-	Exit           int
-	Ending         Ending
-}
-
-// Situation is what the hook was called for.
-type Situation struct {
-	Event string
-	// Approved says that nothing would be asked without the hook; otherwise
-	// the person would be, and nobody is there.
-	Approved bool
-}
-
-// Outcome is what Claude Code does.
-type Outcome struct {
-	// Blocked: the action (tool call, prompt, compaction, switch …) does not
-	// happen, because of the hook or because nobody was there to be asked.
-	Blocked bool
-	// Asked: the hook wanted the person to be asked.
-	Asked bool
-	// Granted: the hook skipped the question to the person.
-	Granted bool
-	// Changed is the input that the action ran with, when the hook changed it.
-	Changed json.RawMessage
-	// Continued: the agent carries on although it was done.
-	Continued bool
-	// SessionEnds: nothing more is done.
-	SessionEnds bool
-	// ToModel and ToUser hold the texts that reached them.
-	ToModel, ToUser []string
-	// Action is the answer given to an elicitation, or "".
-	Action string
-	// Path is the worktree's path that was taken from stdout.
-	Path string
-	// Dropped: stdout was not understood, and nothing in it counted.
-	Dropped bool
-	// Unknown lists the keys that Claude Code passes over.
-	Unknown []string
-}
 
 type answer struct {
 	Continue      *bool           `json:"continue"`
@@ -83,11 +33,11 @@ type specific struct {
 }
 
 // Run says what Claude Code does with a hook's answer.
-func Run(s Situation, p Process) Outcome {
+func Run(s protocoltest.Situation, p protocoltest.Process) protocoltest.Outcome {
 	r := run{s: s, p: p}
-	if p.Ending != Exited {
+	if p.Ending != protocoltest.Exited && p.Ending != protocoltest.NotFound {
 		r.normal()
-		if s.Event == "PreModelSwitch" && p.Ending == TimedOut {
+		if s.Event == "PreModelSwitch" && p.Ending == protocoltest.TimedOut {
 			r.out.Blocked = true
 		}
 		return r.out
@@ -102,11 +52,11 @@ func Run(s Situation, p Process) Outcome {
 }
 
 type run struct {
-	s   Situation
-	p   Process
+	s   protocoltest.Situation
+	p   protocoltest.Process
 	a   answer
 	h   specific
-	out Outcome
+	out protocoltest.Outcome
 }
 
 // in reports whether the event is one of those named.
@@ -199,7 +149,7 @@ func (r *run) readSpecific() bool {
 }
 
 // plain is an answer without usable JSON: the exit code alone counts.
-func (r *run) plain() Outcome {
+func (r *run) plain() protocoltest.Outcome {
 	r.normal()
 	text := strings.TrimSpace(r.p.Stdout)
 	switch {
@@ -214,7 +164,7 @@ func (r *run) plain() Outcome {
 }
 
 // json is an answer that was understood, at whatever exit code.
-func (r *run) json() Outcome {
+func (r *run) json() protocoltest.Outcome {
 	r.normal()
 	if r.a.SystemMessage != "" {
 		r.user(r.a.SystemMessage)
@@ -335,7 +285,7 @@ func (r *run) stop() {
 }
 
 // worktree takes the last line of stdout for a path.
-func (r *run) worktree() Outcome {
+func (r *run) worktree() protocoltest.Outcome {
 	lines := strings.Split(strings.TrimSpace(r.p.Stdout), "\n")
 	r.out.Path = lines[len(lines)-1]
 	if r.p.Exit != 0 || r.out.Path == "" {

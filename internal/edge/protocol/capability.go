@@ -4,38 +4,7 @@ import (
 	"time"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
-	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 )
-
-// Call is one hook call as it reached the edge, before it is understood.
-type Call struct {
-	// Event is the event's name as registered: the agent's own or a canonical
-	// one.
-	Event string
-	// Stdin is what the agent wrote.
-	Stdin []byte
-	// Source is the event's CloudEvents source, "/<host>/<agent>".
-	Source string
-	// Now is the time of the call.
-	Now time.Time
-	// CWD is the hook process's working directory, for payloads without one.
-	CWD string
-	// Env holds the variables that travelled with the call.
-	Env []hookwire.Var
-}
-
-// Lookup returns the value of a variable that travelled with the call, or "".
-func (c Call) Lookup(name string) string {
-	return hookwire.Request{Env: c.Env}.Lookup(name)
-}
-
-// Answer is a verdict in an agent's own language.
-type Answer struct {
-	hookwire.Response
-	// Note says what of the verdict the agent cannot express on this event
-	// and what was answered in its place; empty when nothing was lost.
-	Note string
-}
 
 // Evidence says how a capability is known.
 type Evidence string
@@ -79,4 +48,17 @@ type Capability struct {
 	Evidence Evidence `json:"evidence"`
 	// Note is for people.
 	Note string `json:"note,omitempty"`
+}
+
+// Capabilities lists what the agent can be made to do, one entry an event.
+func (a *Agent) Capabilities() []Capability {
+	list := make([]Capability, 0, len(a.Events))
+	for _, e := range a.Events {
+		list = append(list, Capability{
+			Agent: a.Name, Event: e.Name, Canonical: e.Canonical, Class: e.Canonical.Class().String(), Matcher: e.Subject,
+			Block: e.Block, Ask: e.Ask, Grant: e.Grant, Rewrite: e.Rewrite, Context: e.Context, Continue: e.Continue, Halt: e.Halt,
+			TimeoutMS: int64(e.Timeout / time.Millisecond), Installed: !e.Unregistered, Evidence: e.Evidence, Note: e.Note,
+		})
+	}
+	return list
 }
