@@ -11,6 +11,7 @@ import (
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode/claudecodetest"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
 	"github.com/grapnel-dev/grapnel/subscribers/command/claudecode"
 	"github.com/grapnel-dev/grapnel/subscribers/command/dialect"
@@ -61,7 +62,7 @@ func TestAnswersMeanWhatTheyMeanToClaudeCode(t *testing.T) {
 				if !name.Blocks && got.Effect > hook.Allow {
 					got.Effect = hook.Abstain // as the engine does
 				}
-				want := claudecodetest.Run(claudecodetest.Situation{Event: name.Name, Approved: true}, claudecodetest.Process{Stdout: stdout, Stderr: "S", Exit: exit})
+				want := claudecodetest.Run(protocoltest.Situation{Event: name.Name, Approved: true}, protocoltest.Process{Stdout: stdout, Stderr: "S", Exit: exit})
 
 				if !name.Blocks {
 					assert.LessOrEqual(t, got.Effect, hook.Allow, what)
