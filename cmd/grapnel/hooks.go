@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,17 +60,22 @@ func (a *app) hooksTraceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "trace", Short: "Show the last runs of hook commands", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var shown time.Time
+			// They come in the order of their ends, so one that started earlier
+			// may be new.
+			var shown map[string]bool
 			for {
 				var all []command.Execution
 				if err := a.ask(c.Context(), verbTraces, nil, &all); err != nil {
 					return err
 				}
+				before := shown
+				shown = make(map[string]bool, len(all))
 				for _, x := range all {
-					if !x.Started.After(shown) {
+					key := fmt.Sprint(x.Dialect, x.Hook, x.File, x.EventID, x.Started.UnixNano())
+					shown[key] = true
+					if before[key] {
 						continue
 					}
-					shown = x.Started
 					if err := a.printTrace(x); err != nil {
 						return err
 					}
@@ -104,7 +110,11 @@ func (a *app) printTrace(x command.Execution) error {
 	if x.Cached {
 		why = "its answer to the same input, again; " + why
 	}
-	_, err := fmt.Fprintf(a.out, "%s  %-30s %-24s %-9s %-8s exit %d  %.1f ms  %s\n", x.Started.Local().Format(time.TimeOnly),
-		oneLine(x.Hook, 30), oneLine(x.Event, 24), x.Outcome, effect, x.ExitCode, x.DurationMS, oneLine(why, 160))
+	exit := "-" // nothing was started, or an endpoint was asked
+	if x.ExitCode >= 0 {
+		exit = strconv.Itoa(x.ExitCode)
+	}
+	_, err := fmt.Fprintf(a.out, "%s  %-30s %-24s %-9s %-8s exit %s  %.1f ms  %s\n", x.Started.Local().Format(time.TimeOnly),
+		oneLine(x.Hook, 30), oneLine(x.Event, 24), x.Outcome, effect, exit, x.DurationMS, oneLine(why, 160))
 	return err
 }

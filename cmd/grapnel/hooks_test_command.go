@@ -73,6 +73,10 @@ func (a *app) testHooks(c *cobra.Command, e hook.Event) error {
 					all = append(all, notRun(s.Dialect().Name+": "+r.Hook.Label(), e, r.Skipped))
 					continue
 				}
+				if r.Hook.Async && r.Err == nil {
+					all = append(all, notRun(s.Dialect().Name+": "+r.Hook.Label(), e, "it belongs in the background, where it decides nothing"))
+					continue
+				}
 				t := tested{Report: r.Report, Stdin: string(r.Report.Stdin), Stdout: string(r.Report.Stdout)}
 				t.Hook = s.Dialect().Name + ": " + t.Hook
 				if r.Err != nil {
