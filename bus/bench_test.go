@@ -2,6 +2,7 @@ package bus_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -42,11 +43,12 @@ func BenchmarkVerdict(b *testing.B) {
 func BenchmarkRequest(b *testing.B) {
 	bench := bustest.Start(b, nil, nil)
 	agent := bench.Connect(natsd.Agent)
-	e := bustest.Shell("bench", "go test ./... && git status")
 	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 	defer cancel()
 	b.RunParallel(func(pb *testing.PB) {
+		e := bustest.Shell("bench", "go test ./... && git status")
 		for pb.Next() {
+			e.ID = rand.Text() // the same call twice is decided once
 			if _, err := agent.Request(ctx, e); err != nil {
 				b.Error(err)
 				return

@@ -36,10 +36,22 @@ func (g *Gateway) settle(ctx context.Context, e hook.Event, from func() string) 
 	}
 	ctx, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
+	caller, digest := from(), hook.Digest(e.Raw)
+	before, mine := g.repeats.begin(e, caller, digest, received)
+	if before != nil {
+		if v, ok := before.again(ctx, e); ok {
+			g.stats.repeated.Add(1)
+			v.EventID, v.EventDigest, v.Time = e.ID, digest, time.Now().UTC()
+			return v
+		}
+	}
 	v := g.Verdict(ctx, e)
-	v.EventID, v.EventDigest, v.Time = e.ID, hook.Digest(e.Raw), time.Now().UTC()
+	v.EventID, v.EventDigest, v.Time = e.ID, digest, time.Now().UTC()
 	g.stops.apply(e, &v)
-	g.journal(ctx, hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: from(), Event: e, Verdict: &v}, &v)
+	g.journal(ctx, hook.Record{Kind: hook.RecordVerdict, Time: v.Time, Caller: caller, Event: e, Verdict: &v}, &v)
+	if mine != nil {
+		mine.end(v)
+	}
 	g.stats.verdicts[v.Effect].Add(1)
 	g.stats.latency.observe(time.Since(received))
 	return v

@@ -71,6 +71,7 @@ type Gateway struct {
 	opts    GatewayOptions
 	log     *slog.Logger
 	stops   *stopGuard
+	repeats *repeats
 	stats   stats
 	inbox   *inbox
 	slots   chan struct{}
@@ -90,7 +91,7 @@ func NewGateway(c *Conn, r *Roster, o *GatewayOptions) (*Gateway, error) {
 	if o == nil {
 		o = new(GatewayOptions)
 	}
-	g := &Gateway{conn: c, roster: r, opts: *o, log: o.Log, stops: newStopGuard(), ready: make(chan struct{})}
+	g := &Gateway{conn: c, roster: r, opts: *o, log: o.Log, stops: newStopGuard(), repeats: newRepeats(), ready: make(chan struct{})}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

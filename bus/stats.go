@@ -18,6 +18,8 @@ type Stats struct {
 	Refused int64 `json:"refused"`
 	// Overloaded counts events denied because too many were under way.
 	Overloaded int64 `json:"overloaded"`
+	// Repeated counts calls that came again and were not decided again.
+	Repeated int64 `json:"repeated"`
 	// Unrecorded counts records that the journal did not take.
 	Unrecorded int64 `json:"unrecorded"`
 	// P50 and P99 are upper bounds of the time from an event's arrival to its
@@ -31,6 +33,7 @@ type stats struct {
 	notifications atomic.Int64
 	refused       atomic.Int64
 	overloaded    atomic.Int64
+	repeated      atomic.Int64
 	unrecorded    atomic.Int64
 	latency       histogram
 }
@@ -39,7 +42,7 @@ type stats struct {
 func (g *Gateway) Stats() Stats {
 	s := Stats{
 		Verdicts: make(map[string]int64), Notifications: g.stats.notifications.Load(), Refused: g.stats.refused.Load(),
-		Overloaded: g.stats.overloaded.Load(), Unrecorded: g.stats.unrecorded.Load(),
+		Overloaded: g.stats.overloaded.Load(), Repeated: g.stats.repeated.Load(), Unrecorded: g.stats.unrecorded.Load(),
 	}
 	for _, e := range hook.Effects() {
 		s.Verdicts[e.String()] = g.stats.verdicts[e].Load()

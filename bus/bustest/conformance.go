@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,8 +183,8 @@ func replicasAnswerOnce(t *testing.T, broker Broker) {
 	for range 3 {
 		b.Decider(hook.Entry{Name: "replicated"}, count)
 	}
-	for range 20 {
-		assert.Equal(t, hook.Abstain, b.Request(Shell("r", "ls")).Effect)
+	for i := range 20 {
+		assert.Equal(t, hook.Abstain, b.Request(Shell(fmt.Sprint("r", i), "ls")).Effect)
 	}
 	assert.EqualValues(t, 20, asked.Load(), "one question, one replica")
 }

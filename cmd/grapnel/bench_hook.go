@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"os"
@@ -60,17 +60,17 @@ func (a *app) benchHook(ctx context.Context, n int, noop string) ([]*comparison,
 		return nil, err
 	}
 	defer d.stop()
-	payload, err := json.Marshal(map[string]any{
-		"session_id": "bench", "cwd": dir, "hook_event_name": "PreToolUse", "permission_mode": "default", "tool_name": "Bash",
-		"tool_input": map[string]string{"command": "go test ./... && git status", "description": "run the tests"}, "tool_use_id": "bench",
-	})
-	if err != nil {
-		return nil, err
+	payload := func() []byte {
+		return mustJSON(map[string]any{
+			"session_id": "bench", "cwd": dir, "hook_event_name": "PreToolUse", "permission_mode": "default", "tool_name": "Bash",
+			"tool_input":  map[string]string{"command": "go test ./... && git status", "description": "run the tests"},
+			"tool_use_id": rand.Text(), // the same call twice is decided once
+		})
 	}
 	run := func(program string, args ...string) (time.Duration, error) {
 		cmd := exec.CommandContext(ctx, program, args...)
 		cmd.Env = []string{"GRAPNEL_SOCKET=" + d.paths.socket, "HOME=" + dir}
-		cmd.Stdin = bytes.NewReader(payload)
+		cmd.Stdin = bytes.NewReader(payload())
 		begin := time.Now()
 		out, err := cmd.Output()
 		took := time.Since(begin)

@@ -109,8 +109,8 @@ func (a *app) printStatus(s status) {
 	for _, h := range s.Streams.Handlers {
 		row("", "handler %s: %d pending, %d under way, %d redelivered", h.Name, h.Pending, h.Unacknowledged, h.Redelivered)
 	}
-	row("events", "%d notifications, %d refused, %d overloaded, %d unrecorded",
-		s.Gateway.Notifications, s.Gateway.Refused, s.Gateway.Overloaded, s.Gateway.Unrecorded)
+	row("events", "%d notifications, %d repeated, %d refused, %d overloaded, %d unrecorded",
+		s.Gateway.Notifications, s.Gateway.Repeated, s.Gateway.Refused, s.Gateway.Overloaded, s.Gateway.Unrecorded)
 }
 
 // version is the program's, from what the Go tool built in.

@@ -1,0 +1,110 @@
+package bus
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/grapnel-dev/grapnel/bus/hook"
+)
+
+const (
+	// repeatWindow is how long a decision holds for the same call sent again.
+	// Agents that run hooks one after another send it again when the first
+	// hook is done.
+	repeatWindow = 5 * time.Second
+	// maxRepeats bounds what is remembered.
+	maxRepeats = 4096
+)
+
+// repeats finds calls that reach the bus twice, because the hook is registered
+// twice: in two of an agent's own files, or in another agent's settings that
+// the agent reads as well. They get one decision.
+//
+// The same event twice has one id and the same data. A twin comes in another
+// agent's protocol: it has the same caller, session, event, tool, input and
+// working directory. A grant does not pass to a twin, since it was decided for
+// another agent.
+type repeats struct {
+	mu    sync.Mutex
+	known map[string]*settled
+	order []*settled
+}
+
+// settled is a decision made, or being made until done is closed.
+type settled struct {
+	done  chan struct{}
+	began time.Time
+	agent string
+	keys  []string
+	v     hook.Verdict
+}
+
+func newRepeats() *repeats { return &repeats{known: make(map[string]*settled)} }
+
+// begin returns the decision on the same call, and nil when there is none;
+// then the caller decides and must call end with what it gets beside, unless
+// that is nil as well: only calls of tools are looked at.
+func (r *repeats) begin(e hook.Event, caller, digest string, now time.Time) (before, mine *settled) {
+	t, agent := e.Data.Tool, e.Data.Native.Agent
+	if t == nil {
+		return nil, nil
+	}
+	keys := []string{strings.Join([]string{"same", caller, e.Source, e.ID, string(e.Name), e.Subject, digest}, "\x00")}
+	if agent != "" && e.SessionID != "" && len(t.Input) > 0 {
+		keys = append(keys, strings.Join([]string{
+			"twin", caller, e.SessionID, string(e.Name), hook.Token(t.Name), string(t.Kind), e.Data.CWD, hook.Digest(t.Input),
+		}, "\x00"))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(now)
+	for i, key := range keys {
+		if s := r.known[key]; s != nil && (i == 0 || s.agent != agent) {
+			return s, nil
+		}
+	}
+	mine = &settled{done: make(chan struct{}), began: now, agent: agent, keys: keys}
+	for _, key := range keys {
+		r.known[key] = mine
+	}
+	r.order = append(r.order, mine)
+	return nil, mine
+}
+
+// forget drops what is too old or too much. r.mu is held.
+func (r *repeats) forget(now time.Time) {
+	n := 0
+	for n < len(r.order) && (now.Sub(r.order[n].began) > repeatWindow || len(r.order)-n >= maxRepeats) {
+		for _, key := range r.order[n].keys {
+			if r.known[key] == r.order[n] {
+				delete(r.known, key)
+			}
+		}
+		r.order[n] = nil
+		n++
+	}
+	r.order = r.order[n:]
+}
+
+func (s *settled) end(v hook.Verdict) {
+	s.v = v
+	close(s.done)
+}
+
+// again is the verdict for the same call sent again; ok is false when the
+// first is not decided in time.
+func (s *settled) again(ctx context.Context, e hook.Event) (v hook.Verdict, ok bool) {
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		return v, false
+	}
+	v = s.v
+	if s.agent != e.Data.Native.Agent {
+		v.Grant = false
+	}
+	v.Note = note(v.Note, "the same call came twice and was decided once")
+	return v, true
+}
