@@ -51,6 +51,9 @@ type Skip struct {
 	Reason string
 }
 
+// NotSelected is the Reason of hooks whose matcher does not select the call.
+const NotSelected = "its matcher does not select it"
+
 // Plan says what would be done about an event; false means that the dialect
 // has no word for it. It reads configuration files that have changed, and
 // compares hooks that need approval with what was approved. It runs nothing. The plan
@@ -112,7 +115,7 @@ func (s *Set) admit(h Hook, c *Call) (reason string, m *trust.Measurement, block
 		}
 	}()
 	if h.Matches != nil && !h.Matches(c) {
-		return "its matcher does not select it", m, nil
+		return NotSelected, m, nil
 	}
 	if h.When != "" && blocked == nil {
 		holds, err := s.conditions.holds(h.When, c.Event)

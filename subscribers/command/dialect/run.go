@@ -51,7 +51,8 @@ func (s *Set) hook(ctx context.Context, step Step, c *Call) Result {
 	if h.Cache > 0 {
 		key = cacheKey(s.dialect.Name, h, c, feed, s.dir(h, c, feed.Dir))
 		if a, ok := s.cache.get(key); ok {
-			r.Answer, r.Report.Cached, r.Report.Outcome = a, true, command.Decided
+			r.Answer, r.Report.Cached = a, true
+			s.answered(c, &r)
 			s.finish(c, &r)
 			return r
 		}
@@ -90,6 +91,11 @@ func (s *Set) ask(ctx context.Context, step Step, c *Call, feed Feed, r *Result)
 		r.Err = fmt.Errorf("hook %s: %w", h.Label(), err)
 		return
 	}
+	s.answered(c, r)
+}
+
+// answered notes what a hook said.
+func (s *Set) answered(c *Call, r *Result) {
 	r.Report.Outcome = command.Handled
 	if c.Event.Name.Blocking() {
 		r.Report.Outcome = command.Decided

@@ -206,7 +206,8 @@ func TestPureHooksAreNotRunAgainForTheSameInput(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.user(`{"on":["before"],"cache":"1h","run":"echo x >>log; echo no >&2; exit 2"}`)
-	s := p.set(dialect.Options{})
+	var runs []command.Execution
+	s := p.set(dialect.Options{Trace: func(x command.Execution) { runs = append(runs, x) }})
 	for i := range 3 {
 		e := p.event("Bash", `{"command":"ls"}`)
 		e.ID = fmt.Sprint("e", i)
@@ -220,6 +221,12 @@ func TestPureHooksAreNotRunAgainForTheSameInput(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "x\nx\n", string(log), "one run for each input")
 	assert.EqualValues(t, 2, s.Metrics()[0].Cached)
+	require.Len(t, runs, 4)
+	for i, x := range runs {
+		assert.Equal(t, i == 1 || i == 2, x.Cached)
+		assert.Equal(t, hook.Deny, *x.Effect, "what it said stands in the trace each time")
+		assert.Equal(t, "no\n", x.Reason)
+	}
 }
 
 func TestBackgroundHooksAreNotWaitedFor(t *testing.T) {

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/grapnel-dev/grapnel/bus/cloudevent"
@@ -66,7 +65,7 @@ func answer(h dialect.Hook, c *dialect.Call, o dialect.Output) (dialect.Answer, 
 		Stderr:   process.Output{Bytes: o.Stderr, Total: int64(len(o.Stderr))},
 	})
 	if err != nil {
-		return dialect.Answer{}, errors.Join(dialect.ErrFailed, err)
+		return dialect.Answer{}, fmt.Errorf("%w: %w", dialect.ErrFailed, err)
 	}
 	return dialect.Answer{Effect: d.Effect, Reason: d.Reason, Context: d.Context, Rewrite: d.Rewrite}, nil
 }
