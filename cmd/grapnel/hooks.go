@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,8 +108,11 @@ func (a *app) printTrace(x command.Execution) error {
 	if x.Error != "" {
 		why = x.Error
 	}
-	if x.Cached {
-		why = "its answer to the same input, again; " + why
+	switch {
+	case x.Cached:
+		why = strings.TrimSuffix("its answer to the same input, again: "+why, ": ")
+	case x.Async:
+		why = strings.TrimSuffix("in the background, where it decides nothing: "+why, ": ")
 	}
 	exit := "-" // nothing was started, or an endpoint was asked
 	if x.ExitCode >= 0 {

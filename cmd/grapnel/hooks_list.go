@@ -123,7 +123,7 @@ func (a *app) listHooks(ctx context.Context, cfg *config, workspace string) ([]l
 			for _, h := range hooks {
 				list = append(list, listedHook{
 					Name: h.Label(), Dialect: s.Dialect().Name, Source: string(h.Origin.Source), On: h.Events, Matcher: h.Matcher,
-					Runs: h.Text(), File: h.Origin.File, State: hookState(h, candidates),
+					Runs: h.Text(), File: h.Origin.File, State: hookState(h, hooks, candidates),
 				})
 			}
 			for _, c := range candidates {
@@ -138,9 +138,14 @@ func (a *app) listHooks(ctx context.Context, cfg *config, workspace string) ([]l
 }
 
 // hookState says in a word or two whether a hook may run.
-func hookState(h dialect.Hook, candidates []dialect.Candidate) string {
+func hookState(h dialect.Hook, all []dialect.Hook, candidates []dialect.Candidate) string {
 	if h.Disabled {
 		return "disabled"
+	}
+	for _, name := range h.After {
+		if !slices.ContainsFunc(all, func(o dialect.Hook) bool { return o.Name == name && !o.Disabled }) {
+			return fmt.Sprintf("never runs: it comes after %q, and there is no such hook", name)
+		}
 	}
 	i := slices.IndexFunc(candidates, func(c dialect.Candidate) bool { return c.Hook.ID() == h.ID() && c.Hook.Where == h.Where })
 	switch {

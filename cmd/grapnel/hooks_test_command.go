@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -141,10 +142,23 @@ func holds(when string, e hook.Event) (bool, error) {
 }
 
 func (a *app) printTests(e hook.Event, all []tested) {
-	if len(all) == 0 {
+	// Those for other tools are most of them: they get one line.
+	var others []string
+	for _, t := range all {
+		if t.Outcome == command.NotRun && t.Reason == dialect.NotSelected {
+			others = append(others, t.Hook)
+		}
+	}
+	if len(all) == len(others) {
 		fmt.Fprintf(a.out, "no hook command matches %s\n", e.Key())
 	}
+	if len(others) > 0 {
+		fmt.Fprintf(a.out, "%d not selected by their matchers: %s\n", len(others), oneLine(strings.Join(others, ", "), 400))
+	}
 	for _, t := range all {
+		if t.Outcome == command.NotRun && t.Reason == dialect.NotSelected {
+			continue
+		}
 		if t.Command == nil && t.Outcome == command.NotRun && t.Problem == "" {
 			fmt.Fprintf(a.out, "%s: not run, %s\n", t.Hook, oneLine(t.Reason, 300))
 			continue
