@@ -158,8 +158,11 @@ func (r *run) answer() protocoltest.Outcome {
 		return r.out
 	}
 	if !strings.HasPrefix(text, "{") {
-		if r.in("UserPromptSubmit", "SessionStart", "SubagentStart") {
+		switch {
+		case r.in("UserPromptSubmit", "SessionStart", "SubagentStart"):
 			r.model(text) // plain text is context there
+		case r.in("Stop", "SubagentStop"):
+			r.out.Dropped = true // and here it is no answer at all
 		}
 		return r.out
 	}
@@ -168,9 +171,12 @@ func (r *run) answer() protocoltest.Outcome {
 	if ok {
 		ok = r.follow(o)
 	}
-	if !ok {
+	switch {
+	case !ok:
 		r.out = before
 		r.out.Dropped = true
+	case o.SystemMessage != "" && !r.out.Blocked: // a block shows its reason alone
+		r.out.ToUser = append(r.out.ToUser, o.SystemMessage)
 	}
 	return r.out
 }
@@ -261,6 +267,9 @@ func (r *run) tool(h *specific) bool {
 
 // halt is continue:false.
 func (r *run) halt(why string) {
+	if why != "" && !r.in("PreCompact") { // there it ends without a word
+		r.out.ToUser = append(r.out.ToUser, why)
+	}
 	switch {
 	case r.in("SessionStart", "PreCompact", "UserPromptSubmit"):
 		r.out.Blocked, r.out.SessionEnds = true, true
