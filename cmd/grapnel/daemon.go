@@ -61,7 +61,7 @@ type daemon struct {
 
 // start brings everything up, or nothing: after an error it has cleaned up.
 func (d *daemon) start(ctx context.Context) (err error) {
-	d.started, d.ended, d.down, d.traces = time.Now(), make(chan error, 8), make(chan struct{}), new(traces)
+	d.started, d.ended, d.down = time.Now(), make(chan error, 8), make(chan struct{})
 	defer func() {
 		if err != nil {
 			d.stop()
@@ -78,6 +78,11 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := makePrivate(d.paths.state); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
+	redactor, err := newRedactor(d.paths)
+	if err != nil {
+		return err
+	}
+	d.log, d.traces = slog.New(cleanLog{d.log.Handler(), redactor}), &traces{redactor: redactor}
 	if len(d.paths.socket) > maxSocketPath {
 		return fail(exitUsage, "give a shorter one with --socket or XDG_RUNTIME_DIR", fmt.Errorf("the path of the hook socket %s has %d bytes, and systems take %d", d.paths.socket, len(d.paths.socket), maxSocketPath))
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/grapnel-dev/grapnel/internal/redact"
 	"github.com/grapnel-dev/grapnel/runner/process"
 	"github.com/grapnel-dev/grapnel/subscribers/command"
 )
@@ -53,13 +54,17 @@ func (d *daemon) openHooks(ctx context.Context) error {
 // maxTraces bounds what the daemon remembers of hook commands' runs.
 const maxTraces = 512
 
-// traces remembers the last runs of hook commands and tells who follows them.
+// traces remembers the last runs of hook commands, without secrets, and tells
+// who follows them.
 type traces struct {
+	redactor *redact.Redactor
+
 	mu   sync.Mutex
 	last []command.Execution
 }
 
 func (t *traces) add(x command.Execution) {
+	x = cleanTrace(t.redactor, x)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.last = append(t.last, x); len(t.last) > maxTraces {
