@@ -139,7 +139,7 @@ func (e *Edge) Decide(ctx context.Context, r hookwire.Request) (answer hookwire.
 	} else {
 		e.publish(ctx, event)
 	}
-	a := speaker.Answer(event.Data.Native.Event, v)
+	a := speaker.Answer(event, v)
 	if a.Note != "" {
 		e.options.Log.WarnContext(ctx, "edge: the agent cannot express the verdict", append(attributes(event), slog.String("note", a.Note))...)
 		if e.options.OnFallback != nil {

@@ -14,21 +14,22 @@ type speaker struct {
 	Event func(protocol.Call) (hook.Event, error)
 	// Refuse answers a call that Event would not take.
 	Refuse func(protocol.Call, error) protocol.Answer
-	// Answer says a verdict on one of the agent's own events.
-	Answer func(event string, v hook.Verdict) protocol.Answer
+	// Answer says a verdict on an event that Event read.
+	Answer func(e hook.Event, v hook.Verdict) protocol.Answer
 	// Capabilities lists what the agent can be made to do.
 	Capabilities func() []protocol.Capability
 }
 
 func speaks(a *protocol.Agent) speaker {
-	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.Answer, Capabilities: a.Capabilities}
+	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.AnswerTo, Capabilities: a.Capabilities}
 }
 
 // speakers finds an agent's protocol by its name on the command line.
 func speakers(agent string) (speaker, bool) {
 	switch agent {
 	case hookwire.ClaudeCode:
-		return speaker{claudecode.Event, claudecode.Refuse, claudecode.Answer, claudecode.Capabilities}, true
+		answer := func(e hook.Event, v hook.Verdict) protocol.Answer { return claudecode.Answer(e.Data.Native.Event, v) }
+		return speaker{claudecode.Event, claudecode.Refuse, answer, claudecode.Capabilities}, true
 	case hookwire.Codex:
 		return speaks(codex.New()), true
 	}

@@ -59,6 +59,9 @@ type Event struct {
 	// RewriteGrants: a changed input is taken only with an allow, which may
 	// skip the agent's own question; so it takes a grant.
 	RewriteGrants bool
+	// RewriteMerges: a changed input is laid over the called one, so that no key
+	// can be taken out.
+	RewriteMerges bool
 	Context       bool // text can be added to the model's context
 	Continue      bool // a deny makes the agent carry on working
 	Halt          bool // the session or turn can be ended

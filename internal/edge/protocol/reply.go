@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
@@ -70,6 +72,36 @@ func (a *Agent) Answer(event string, v hook.Verdict) Answer {
 	}
 	r.Reason, r.Context = ClipText(r.Reason, limit), ClipText(r.Context, limit)
 	return Answer{Response: a.Say(r), Note: strings.Join(r.notes, "; ")}
+}
+
+// AnswerTo says a verdict on an event that was read, as [Agent.Answer] does,
+// and denies where the event's own input would show through a changed one.
+func (a *Agent) AnswerTo(e hook.Event, v hook.Verdict) Answer {
+	row, _ := a.Lookup(e.Data.Native.Event)
+	if row.RewriteMerges && e.Data.Tool != nil && len(v.Input) > 0 && v.Effect < hook.Deny {
+		if key, kept := keptKey(e.Data.Tool.Input, v.Input); kept {
+			why := a.Title + " cannot take " + Quote(key) + " out of the input"
+			answer := a.Answer(row.Name, hook.Verdict{Effect: hook.Deny, Reason: join(v.Reason, "grapnel denied this because "+why)})
+			answer.Note = why + "; answered deny instead of " + v.Effect.String()
+			return answer
+		}
+	}
+	return a.Answer(e.Data.Native.Event, v)
+}
+
+// keptKey returns the first key of was that is not in now. What is no object
+// has none.
+func keptKey(was, now json.RawMessage) (string, bool) {
+	var before, after map[string]json.RawMessage
+	if strictjson.UnmarshalOpen(was, &before, 0) != nil || strictjson.UnmarshalOpen(now, &after, 0) != nil {
+		return "", false
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if after[key] == nil {
+			return key, true
+		}
+	}
+	return "", false
 }
 
 // why is the reason, which is never empty.
