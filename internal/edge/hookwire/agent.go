@@ -41,7 +41,7 @@ func ClassOf(event string) Class {
 		"workspaceOpen", "post_setup_worktree",
 		"Stop", "agentStop", "AfterAgent", "session.idle", "SubagentStart", "subagentStart", "SubagentStop", "subagentStop",
 		"PreCompact", "preCompact", "PreCompress", "experimental.session.compacting", "PostToolBatch", "BeforeToolSelection",
-		"PreModelSwitch", "TaskCreated", "TaskStarted", "TodoCreated", "PreTaskExec", "TaskCompleted", "TodoCompleted",
+		"PreModelSwitch", "TaskCreated", "TaskStarted", "TodoCreated", "PreTaskExec", "PostTaskExec", "TaskCompleted", "TodoCompleted",
 		"TeammateIdle", "ConfigChange", "Elicitation", "ElicitationResult", "WorktreeCreate":
 		return Lifecycle
 	case "session_end", "session_delete", "session_message", "post_tool_use", "post_tool_use_failure", "post_shell",
@@ -58,7 +58,8 @@ func ClassOf(event string) Class {
 		"PostCompact", "AfterModel", "PostModelRequest", "PostInvocation", "MessageDisplay", "afterAgentThought",
 		"afterAgentResponse", "post_cascade_response", "post_cascade_response_with_transcript", "PostModelSwitch",
 		"InstructionsLoaded", "CwdChanged", "DirectoryAdded", "FileChanged", "PostFileCreate", "PostFileSave", "PostFileDelete",
-		"file.edited", "WorktreeRemove", "SessionHeartbeat", "TurnStarted", "UserPromptQueued", "PostTaskExec", "session.compacted":
+		"file.edited", "WorktreeRemove", "SessionHeartbeat", "TurnStarted", "UserPromptQueued", "session.compacted",
+		"PreToolUseResult", "Manual", "manual":
 		return Notification
 	}
 	return Gate

@@ -11,7 +11,8 @@ const maxReason = 8000
 // Claude Code and Qwen Code read a permission event's answer in a place of its
 // own and ignore the exit code there. For WorktreeCreate Claude Code takes
 // whatever stands on stdout for a path, so nothing may stand there. Gemini CLI
-// reads stderr when stdout is empty.
+// reads stderr when stdout is empty. Windsurf and Kiro CLI know no JSON.
+// Antigravity's PreInvocation cannot be denied.
 func Alone(agent, event, reason string) Response {
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + " …"
@@ -30,6 +31,10 @@ func Alone(agent, event, reason string) Response {
 	case (agent == ClaudeCode || agent == QwenCode) && (event == "PermissionRequest" || event == "permission_request"):
 		b = []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`)
 		return Response{Stdout: append(appendQuoted(b, reason), "}}}\n"...), Stderr: stderr}
+	case agent == Windsurf || agent == KiroCLI:
+		return Response{Exit: 2, Stderr: stderr}
+	case agent == Antigravity && (event == "PreInvocation" || event == "before_model"):
+		return Response{Stderr: stderr}
 	case agent == Antigravity:
 		b = appendQuoted([]byte(`{"decision":"deny","reason":`), reason)
 		return Response{Stdout: append(b, "}\n"...), Stderr: stderr}
@@ -72,7 +77,8 @@ func saysNothing(agent string) bool {
 // Usable reports whether r can be an answer to the event, and not what a
 // process that crashed left behind: exit code 0 or 2 with one whole JSON
 // object on stdout, or with nothing there for agents that take that for an
-// answer. An empty answer to any other agent's gate is none.
+// answer, or with text for those that give it to the model. An empty answer to
+// any other agent's gate is none.
 func Usable(agent, event string, r Response) bool {
 	switch {
 	case agent == ClaudeCode && isWorktreeCreate(event):
@@ -81,6 +87,8 @@ func Usable(agent, event string, r Response) bool {
 		return false
 	case len(r.Stdout) == 0 && saysNothing(agent):
 		return r.Exit == 0 || len(r.Stderr) > 0
+	case r.Exit == 0 && (agent == KiroCLI || agent == KimiCode):
+		return true // text for the model
 	}
 	return wholeObject(r.Stdout)
 }

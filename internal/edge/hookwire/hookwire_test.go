@@ -166,6 +166,22 @@ func TestAloneIsAlwaysWellFormed(t *testing.T) {
 	assert.Equal(t, 2, hookwire.Alone("some-agent", "anything", "no").Exit)
 }
 
+func TestAgentsThatReadNoJSON(t *testing.T) {
+	t.Parallel()
+	text, alone := hookwire.Response{Stdout: []byte("Use make test.\n")}, hookwire.Response{Exit: 2, Stderr: []byte("no\n")}
+	for _, agent := range []string{"kiro-cli", "kimi-code"} {
+		assert.True(t, hookwire.Usable(agent, "UserPromptSubmit", text), agent)
+		assert.False(t, hookwire.Usable(agent, "UserPromptSubmit", hookwire.Response{Exit: 1, Stdout: text.Stdout}), agent)
+		assert.False(t, hookwire.Usable(agent, "UserPromptSubmit", hookwire.Response{Exit: 2, Stdout: text.Stdout}), agent)
+	}
+	assert.False(t, hookwire.Usable("goose", "PreToolUse", text))
+	for _, agent := range []string{"kiro-cli", "windsurf"} {
+		assert.Equal(t, alone, hookwire.Alone(agent, "PreToolUse", "no"), agent)
+		assert.True(t, hookwire.Usable(agent, "PreToolUse", alone), agent)
+	}
+	assert.Equal(t, hookwire.Response{Stderr: []byte("no\n")}, hookwire.Alone("antigravity", "PreInvocation", "no"))
+}
+
 func utf8Text(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
 func TestSocketPaths(t *testing.T) {

@@ -39,6 +39,8 @@ type Event struct {
 	// or sent under.
 	Name    string
 	Aliases []string
+	// Says are names of other rows that this event's payload may carry.
+	Says []string
 	// Canonical is what it becomes. It also says what silence means, by its
 	// class.
 	Canonical hook.Name

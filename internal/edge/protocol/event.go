@@ -29,7 +29,7 @@ func (a *Agent) Event(c Call) (hook.Event, error) {
 	switch {
 	case f.err != nil:
 		return hook.Event{}, f.err
-	case native != "" && native != row.Name && !slices.Contains(row.Aliases, native):
+	case native != "" && native != row.Name && !slices.Contains(row.Aliases, native) && !slices.Contains(row.Says, native):
 		return hook.Event{}, Bad("it is registered as %s and says it is %s; register one hook for each event, `grapnel install %s` does",
 			Quote(c.Event), Quote(native), a.Name)
 	case !known && (f.Raw(a.Keys.ToolName...) != nil || f.Raw(a.Keys.ToolInput...) != nil) && f.Raw(a.Keys.Result...) == nil:

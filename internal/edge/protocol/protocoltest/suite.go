@@ -27,6 +27,9 @@ type Suite struct {
 	// .out.txt or .env.json are something else.
 	Payloads []string
 	Client   Client
+	// Plain are events on which the agent hands what a hook prints to the
+	// model as it stands, so that an answer with exit code 0 need not be JSON.
+	Plain map[string]bool
 	// Valid says what is wrong with an answer by the agent's documentation:
 	// keys that the event does not have, wrong types, missing ones.
 	Valid func(event protocol.Event, r hookwire.Response) error
