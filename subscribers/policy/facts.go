@@ -155,7 +155,7 @@ func (f *facts) isShell() bool {
 	if !shellName.MatchString(t.Name) {
 		return false
 	}
-	_, ok := f.field("command", "cmd", "CommandLine", "script")
+	_, ok := f.field("command", "cmd", "CommandLine", "command_line", "script")
 	return ok
 }
 
@@ -168,7 +168,7 @@ func (f *facts) script() *shell.Script {
 		f.analyzed = &shell.Script{}
 		return f.analyzed
 	}
-	text, ok := f.field("command", "CommandLine", "cmd", "script", "shell_command", "commandLine", "code")
+	text, ok := f.field("command", "CommandLine", "cmd", "script", "shell_command", "commandLine", "command_line", "code")
 	dir := f.event.Data.CWD
 	if at, ok := f.field("cwd", "Cwd", "working_directory", "workdir", "dir_path", "directory", "workingDirectory"); ok && at != "" {
 		dir = place.Slash(at)

@@ -431,6 +431,20 @@ func TestFileToolWithoutPath(t *testing.T) {
 	assert.Equal(t, hook.Allow, decide(t, p, ev).Effect)
 }
 
+// Agents call the command of a shell by different names.
+func TestCommandsOfAllAgents(t *testing.T) {
+	t.Parallel()
+	p := parse(t, "rules: [{name: a, on: [pre_tool_use, pre_shell], when: 'shell.named(\"rm\").size() > 0', effect: deny, reason: no}]")
+	for _, key := range []string{"command", "CommandLine", "command_line", "cmd", "script"} {
+		ev := bash("")
+		ev.Name = hook.PreShell
+		ev.Data.Tool = &hook.Tool{Name: "run_command", Kind: hook.KindShell, Input: json.RawMessage(`{"` + key + `":"rm -rf /","cwd":"/home/dev"}`)}
+		assert.Equal(t, hook.Deny, decide(t, p, ev).Effect, key)
+		ev.Name, ev.Data.Tool.Kind = hook.PreToolUse, hook.KindOther
+		assert.Equal(t, hook.Deny, decide(t, p, ev).Effect, "%s of a tool that says it is no shell", key)
+	}
+}
+
 func TestConcurrentDecisions(t *testing.T) {
 	t.Parallel()
 	p, err := policy.Parse(policy.DefaultName, policy.Default(), &policy.Options{Home: "/home/dev", TimeLimit: slow})
