@@ -31,7 +31,7 @@ const (
 func fieldNames(t Tool, f Field) []string {
 	switch f {
 	case FieldCommand:
-		return []string{"command", "cmd", "script", "CommandLine", "commandLine"}
+		return []string{"command", "cmd", "script", "CommandLine", "commandLine", "command_line"}
 	case FieldPath:
 		if t == ToolGlob || t == ToolGrep || t == ToolList {
 			return []string{"path", "dir_path", "directory", "DirectoryPath", "SearchPath"}
