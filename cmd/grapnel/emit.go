@@ -98,7 +98,9 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 	}
 	err = cloudevent.DecodeData(&e, data)
 	if e.Data.CWD == "" && e.Data.Workspace == "" {
-		e.Data.CWD = cwd // where an agent would have been started
+		// Where an agent would have been started; the data are not those that
+		// came any more.
+		e.Data.CWD, e.Raw = cwd, nil
 	}
 	if e.Data.Tool != nil {
 		e.Subject = e.Data.Tool.Name
