@@ -66,7 +66,7 @@ func (g *guard) check(host string, to netip.AddrPort, plain bool) error {
 	case plain:
 		return fmt.Errorf("%w: %s: %w", ErrAddress, to, errPrivate)
 	case !sanePort(to.Port()):
-		return fmt.Errorf("%w: %s: port %d is not one for HTTP; where it is meant, put %s into allow_private", ErrAddress, to, to.Port(), nameAndPort(host, to.Port()))
+		return fmt.Errorf("%w: %s: port %d is not one for HTTP; where it is meant, put %s into webhooks.private", ErrAddress, to, to.Port(), nameAndPort(host, to.Port()))
 	}
 	if g.public.SafeAddr(bare) != nil {
 		return fmt.Errorf("%w: %s: %w", ErrAddress, to, errPrivate)
@@ -74,7 +74,7 @@ func (g *guard) check(host string, to netip.AddrPort, plain bool) error {
 	return nil
 }
 
-var errPrivate = errors.New("it is loopback, private, link-local or reserved; where it is meant, put it into allow_private")
+var errPrivate = errors.New("it is loopback, private, link-local or reserved; where it is meant, put it into webhooks.private")
 
 func (g *guard) allowed(host string, addr netip.Addr, port uint16) bool {
 	if g.places[netip.AddrPortFrom(addr, port)] || g.names[nameAndPort(host, port)] && ordinary(addr) {
