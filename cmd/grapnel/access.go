@@ -28,6 +28,7 @@ type access struct {
 	Socket    string                `json:"socket,omitempty"`
 	URL       string                `json:"url,omitempty"`
 	Hooks     string                `json:"hooks"`
+	HTTP      string                `json:"http,omitempty"`
 	Passwords map[natsd.Role]string `json:"passwords"`
 }
 

@@ -34,6 +34,7 @@ type config struct {
 	Roster   []hook.Entry            `yaml:"roster"`
 	Defaults []defaultEffect         `yaml:"defaults"`
 	Audit    auditConfig             `yaml:"audit"`
+	HTTP     httpConfig              `yaml:"http"`
 	Start    *bool                   `yaml:"start_daemon"`
 
 	dir string // relative names are relative to this
@@ -50,6 +51,11 @@ type policyConfig struct {
 type defaultEffect struct {
 	On     string      `yaml:"on"`
 	Effect hook.Effect `yaml:"effect"`
+}
+
+// httpConfig is the endpoint for agents that post their hooks.
+type httpConfig struct {
+	Listen string `yaml:"listen"`
 }
 
 type auditConfig struct {

@@ -31,6 +31,7 @@ type daemon struct {
 	paths   paths
 	broker  string // URL of a broker of one's own; empty embeds one
 	listen  string // loopback TCP address of the embedded broker
+	http    string // loopback TCP address for agents that post
 	log     *slog.Logger
 	started time.Time
 

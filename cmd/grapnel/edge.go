@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge"
+	"github.com/grapnel-dev/grapnel/internal/edge/httpedge"
 )
 
-func (d *daemon) openEdge(context.Context) error {
+func (d *daemon) openEdge(ctx context.Context) error {
 	var recording sync.WaitGroup
 	d.onStop(recording.Wait)
 	// Beside the agent's way: what must be on record before an answer leaves is
@@ -33,7 +37,47 @@ func (d *daemon) openEdge(context.Context) error {
 		return err
 	}
 	d.background("hook socket", server.Run)
-	return nil
+	return d.openHTTP(ctx, e)
+}
+
+// openHTTP opens the endpoint for agents that post, where one is configured.
+func (d *daemon) openHTTP(ctx context.Context, e *edge.Edge) error {
+	if d.http == "" {
+		d.http = d.config.HTTP.Listen
+	}
+	if d.http == "" {
+		return nil
+	}
+	token, err := httpToken(d.paths)
+	if err != nil {
+		return fmt.Errorf("token for HTTP: %w", err)
+	}
+	h, err := httpedge.NewHandler(e, d.gateway, token, d.log)
+	if err != nil {
+		return err
+	}
+	server, err := httpedge.Listen(ctx, d.http, h)
+	if errors.Is(err, httpedge.ErrAddress) {
+		return fail(exitUsage, "", err)
+	}
+	if err != nil {
+		return fail(exitFailed, "name another address under http: listen: in the configuration, or with --http", err)
+	}
+	d.access.HTTP = "http://" + server.Addr()
+	d.background("http endpoint", server.Run)
+	return d.access.write(d.paths)
+}
+
+// httpToken is what callers over HTTP show. It stays the same, since it stands
+// in agents' settings.
+func httpToken(p paths) (string, error) {
+	secret, err := secretFile(p.httpSecret(), 32)
+	if err != nil {
+		return "", err
+	}
+	token := hex.EncodeToString(secret)
+	// For people and programs, in a form that can be sent.
+	return token, writePrivate(p.httpToken(), []byte(token+"\n"))
 }
 
 // record appends what nobody waits for.

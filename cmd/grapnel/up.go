@@ -35,6 +35,7 @@ Ctrl-C finish what is under way and stop; SIGHUP reads the policy anew.`,
 	}
 	c.Flags().StringVar(&d.broker, "nats", "", "`URL` of a NATS server of your own; nothing is embedded then")
 	c.Flags().StringVar(&d.listen, "nats-listen", "", "loopback `address` on which the embedded server takes NATS clients")
+	c.Flags().StringVar(&d.http, "http", "", "loopback `address` on which agents may post their hooks, and programs CloudEvents")
 	c.MarkFlagsMutuallyExclusive("nats", "nats-listen")
 	c.Flags().BoolVar(&optional, "config-optional", false, "the file named with --config need not exist")
 	return c
@@ -54,6 +55,9 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 		fmt.Fprintf(a.out, "nats    %s and %s\n", d.access.URL, d.access.Socket)
 	default:
 		fmt.Fprintf(a.out, "nats    %s (listens on no port)\n", d.access.Socket)
+	}
+	if d.access.HTTP != "" {
+		fmt.Fprintf(a.out, "http    %s, token in %s\n", d.access.HTTP, d.paths.httpToken())
 	}
 	fmt.Fprintf(a.out, "audit   %s, %d records\n", d.paths.auditDir(), d.journal.Size())
 	fmt.Fprintf(a.out, "policy  %d rules, %d hook commands\n", len(d.policy.Policy().Rules()), len(d.hooks))

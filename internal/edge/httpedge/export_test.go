@@ -1,0 +1,4 @@
+package httpedge
+
+// Read is for fuzzing.
+var Read = read
