@@ -12,7 +12,8 @@ const maxReason = 8000
 // own and ignore the exit code there. For WorktreeCreate Claude Code takes
 // whatever stands on stdout for a path, so nothing may stand there. Gemini CLI
 // reads stderr when stdout is empty. Windsurf and Kiro CLI know no JSON.
-// Antigravity's PreInvocation cannot be denied.
+// Antigravity's PreInvocation cannot be denied. Copilot takes exit code 2 for a
+// warning where a prompt is decided on. An empty event is some gate.
 func Alone(agent, event, reason string) Response {
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + " …"
@@ -31,6 +32,15 @@ func Alone(agent, event, reason string) Response {
 	case (agent == ClaudeCode || agent == QwenCode) && (event == "PermissionRequest" || event == "permission_request"):
 		b = []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`)
 		return Response{Stdout: append(appendQuoted(b, reason), "}}}\n"...), Stderr: stderr}
+	case agent == QwenCode && event == "":
+		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
+		b = append(b, `,"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`...)
+		return Response{Stdout: append(appendQuoted(b, reason), "}}}\n"...), Stderr: stderr}
+	case agent == QwenCode && event == "":
+		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
+		b = appendQuoted(append(b, `,"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny","permissionDecisionReason":`...), reason)
+		b = appendQuoted(append(b, `,"decision":{"behavior":"deny","message":`...), reason)
+		return Response{Stdout: append(b, "}}}\n"...), Stderr: stderr}
 	case agent == Windsurf || agent == KiroCLI:
 		return Response{Exit: 2, Stderr: stderr}
 	case agent == Antigravity && (event == "PreInvocation" || event == "before_model"):
@@ -46,6 +56,10 @@ func Alone(agent, event, reason string) Response {
 	default:
 		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
 		b = appendQuoted(append(b, `,"permissionDecision":"deny","permissionDecisionReason":`...), reason)
+	}
+	if agent == Copilot && (isPrompt(event) || event == "") {
+		b = appendQuoted(append(b, `,"behavior":"deny","message":`...), reason)
+		return Response{Stdout: append(b, "}\n"...), Stderr: stderr}
 	}
 	return Response{Exit: 2, Stdout: append(b, "}\n"...), Stderr: stderr}
 }
@@ -91,6 +105,14 @@ func Usable(agent, event string, r Response) bool {
 		return true // text for the model
 	}
 	return wholeObject(r.Stdout)
+}
+
+func isPrompt(event string) bool {
+	switch event {
+	case "userPromptSubmitted", "UserPromptSubmit", "beforeSubmitPrompt", "user_prompt_submit":
+		return true
+	}
+	return false
 }
 
 func isWorktreeCreate(event string) bool {

@@ -182,6 +182,24 @@ func TestAgentsThatReadNoJSON(t *testing.T) {
 	assert.Equal(t, hookwire.Response{Stderr: []byte("no\n")}, hookwire.Alone("antigravity", "PreInvocation", "no"))
 }
 
+func TestSomeGateIsClosedInEveryShape(t *testing.T) {
+	t.Parallel()
+	deny := func(agent, event string) hookwire.Response {
+		r := hookwire.Alone(agent, event, "no")
+		assert.True(t, hookwire.Usable(agent, event, r), "%s %q", agent, event)
+		return r
+	}
+	// Copilot's prompts are closed with exit code 0 alone, Qwen Code's
+	// permissions in a place of their own.
+	assert.Equal(t, hookwire.Response{Stdout: []byte(`{"decision":"block","reason":"no","permissionDecision":"deny","permissionDecisionReason":"no",` +
+		`"behavior":"deny","message":"no"}` + "\n"), Stderr: []byte("no\n")}, deny("copilot", ""))
+	assert.Equal(t, deny("copilot", ""), deny("copilot", "userPromptSubmitted"))
+	assert.Equal(t, 2, deny("copilot", "preToolUse").Exit)
+	assert.Equal(t, hookwire.Response{Stdout: []byte(`{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"PermissionRequest",` +
+		`"decision":{"behavior":"deny","message":"no"}}}` + "\n"), Stderr: []byte("no\n")}, deny("qwen-code", ""))
+	assert.Equal(t, 2, deny("codex", "").Exit)
+}
+
 func utf8Text(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
 func TestSocketPaths(t *testing.T) {

@@ -206,8 +206,9 @@ func join(a, b string) string {
 
 // Refuse answers a call of which no event could be made. A gate is denied, all
 // else passes, with why in the note. When the payload names another event than
-// the registration and either is a gate, it is denied in the language of the
-// one that is, and by exit code 2.
+// the registration and either is a gate, it is denied as by a hook program that
+// is alone, in the language of the one that is; of two gates nobody knows which
+// it is.
 func (a *Agent) Refuse(c Call, why error) Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
@@ -216,11 +217,12 @@ func (a *Agent) Refuse(c Call, why error) Answer {
 			names = append(names, native)
 		}
 	}
-	gate, language := false, c.Event
+	gate, gates, language := false, 0, c.Event
 	for _, name := range names {
 		row, known := a.Lookup(name)
 		if known && row.Canonical.Class() == hook.Gate {
 			language = name
+			gates++
 		}
 		gate = gate || !known || row.Canonical.Class() == hook.Gate
 	}
@@ -229,6 +231,9 @@ func (a *Agent) Refuse(c Call, why error) Answer {
 	}
 	p := a.Answer(language, hook.Verdict{Effect: hook.Deny, Reason: reason})
 	if _, known := a.Lookup(c.Event); len(names) > 1 && known {
+		if gates > 1 {
+			language = ""
+		}
 		p.Response = hookwire.Alone(a.Name, language, reason)
 	}
 	p.Note = reason
