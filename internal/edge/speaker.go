@@ -18,10 +18,13 @@ type speaker struct {
 	Answer func(e hook.Event, v hook.Verdict) protocol.Answer
 	// Capabilities lists what the agent can be made to do.
 	Capabilities func() []protocol.Capability
+	// Title is what people call the agent, Quirks what its users should know.
+	Title  string
+	Quirks []string
 }
 
 func speaks(a *protocol.Agent) speaker {
-	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.AnswerTo, Capabilities: a.Capabilities}
+	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.AnswerTo, Capabilities: a.Capabilities, Title: a.Title, Quirks: a.Quirks}
 }
 
 // speakers finds an agent's protocol by its name on the command line.
@@ -29,7 +32,7 @@ func speakers(agent string) (speaker, bool) {
 	switch agent {
 	case hookwire.ClaudeCode:
 		answer := func(e hook.Event, v hook.Verdict) protocol.Answer { return claudecode.Answer(e.Data.Native.Event, v) }
-		return speaker{claudecode.Event, claudecode.Refuse, answer, claudecode.Capabilities}, true
+		return speaker{Event: claudecode.Event, Refuse: claudecode.Refuse, Answer: answer, Capabilities: claudecode.Capabilities, Title: "Claude Code"}, true
 	case hookwire.Codex:
 		return speaks(codex.New()), true
 	}
@@ -42,6 +45,13 @@ func Agents() []string {
 	return []string{
 		hookwire.ClaudeCode, hookwire.Codex,
 	}
+}
+
+// Describe returns what people call an agent and what its users should know,
+// each with its source; nothing for an agent that the edge does not know.
+func Describe(agent string) (title string, quirks []string) {
+	s, _ := speakers(agent)
+	return s.Title, s.Quirks
 }
 
 // Capability is what an agent can be made to do on one of its events.
