@@ -126,14 +126,7 @@ func writtenOf(h dialect.Hook) (w written, lost []string, ok bool) {
 // original is a hook's command as it stands in a file.
 func original(h dialect.Hook) (string, error) {
 	if len(h.Command) > 0 {
-		words := make([]string, len(h.Command))
-		for i, word := range h.Command {
-			words[i] = word
-			if !dialect.PlainName(strings.ReplaceAll(word, ".", "x")) {
-				words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-			}
-		}
-		h.Shell, h.Variables = strings.Join(words, " "), nil
+		h.Shell, h.Variables = dialect.ShellWords(h.Command), nil
 	}
 	if len(h.Variables) > 0 {
 		if b, err := bind(h.Written); err == nil && b.text == h.Shell {

@@ -86,11 +86,7 @@ func writtenOf(h dialect.Hook) (w written, lost []string, ok bool) {
 		lose("it is left out: its command refers to $%s, which hooks of this dialect do not get", h.Variables[0].Name)
 		return w, lost, false
 	case len(h.Command) > 0:
-		words := make([]string, len(h.Command))
-		for i, word := range h.Command {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		w.Command = strings.Join(words, " ")
+		w.Command = dialect.ShellWords(h.Command)
 	}
 	if h.If != "" {
 		lose("its rule %q cannot be said; it runs for more than it did", h.If)

@@ -156,7 +156,7 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 	case h.Shell != "":
 		w.Type, w.Command = dialect.TypeCommand, h.Shell
 	default:
-		w.Type, w.Command = dialect.TypeCommand, shellWords(h.Command)
+		w.Type, w.Command = dialect.TypeCommand, dialect.ShellWords(h.Command)
 	}
 	for _, part := range []struct {
 		is   bool
@@ -179,12 +179,3 @@ func writeHook(h dialect.Hook, note func(string, ...any)) (writtenHook, bool) {
 }
 
 func hasTemplate(word string) bool { return strings.Contains(word, "{{") }
-
-// shellWords writes an argument vector as shell text.
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
-}

@@ -153,5 +153,5 @@ func (h Hook) Text() string {
 	case h.Shell != "":
 		return h.Shell
 	}
-	return joinWords(h.Command)
+	return ShellWords(h.Command)
 }
