@@ -36,6 +36,7 @@ func Bad(format string, args ...any) error {
 type Fields struct {
 	raws map[string]json.RawMessage
 	err  error
+	in   *Fields // the object that this one is in, if any
 }
 
 // Parse checks stdin and takes it apart; payload is the JSON object in it, byte
@@ -68,6 +69,9 @@ func (f *Fields) Err() error { return f.err }
 func (f *Fields) Fail(err error) {
 	if f.err == nil {
 		f.err = err
+	}
+	if f.in != nil {
+		f.in.Fail(err)
 	}
 }
 
@@ -131,7 +135,7 @@ func (f *Fields) Texts(keys ...string) []string {
 // Object takes a field apart that is itself an object; absent and null are an
 // object without fields. What is wrong in it counts for f as well.
 func (f *Fields) Object(keys ...string) *Fields {
-	inner := &Fields{}
+	inner := &Fields{in: f}
 	f.decode(keys, &inner.raws, "an object")
 	return inner
 }
