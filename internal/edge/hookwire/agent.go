@@ -37,7 +37,7 @@ func ClassOf(event string) Class {
 	case "session_start", "session_resume", "setup", "stop", "subagent_start", "subagent_stop", "pre_compact",
 		"post_tool_batch", "before_tool_selection", "pre_model_switch", "task_created", "task_completed", "teammate_idle",
 		"config_change", "elicitation", "elicitation_result", "worktree_create",
-		"Setup", "SessionStart", "sessionStart", "agentSpawn", "TaskStart", "TaskResume", "session.created",
+		"Setup", "SessionStart", "sessionStart", "agentSpawn", "AgentSpawn", "TaskStart", "TaskResume", "session.created",
 		"workspaceOpen", "post_setup_worktree",
 		"Stop", "agentStop", "AfterAgent", "session.idle", "SubagentStart", "subagentStart", "SubagentStop", "subagentStop",
 		"PreCompact", "preCompact", "PreCompress", "experimental.session.compacting", "PostToolBatch", "BeforeToolSelection",
