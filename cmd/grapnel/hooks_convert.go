@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -26,10 +27,13 @@ feeds them in its own form. Nothing is run.`,
 		Example: "  grapnel hooks convert --from codemie --to grapnel ~/.codemie/codemie-cli.config.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			source, ok := dialects.Find(from)
-			target, ok2 := dialects.Find(to)
-			if !ok || !ok2 {
-				return fail(exitUsage, fmt.Sprintf("there are %v", dialects.Names()), fmt.Errorf("--from %q or --to %q is no hook dialect", from, to))
+			source, err := findDialect("--from", from)
+			if err != nil {
+				return err
+			}
+			target, err := findDialect("--to", to)
+			if err != nil {
+				return err
 			}
 			name, in := "standard input", a.in
 			if len(args) == 1 && args[0] != "-" {
@@ -62,6 +66,9 @@ feeds them in its own form. Nothing is run.`,
 				fmt.Fprintf(a.err, "lost: %s\n", oneLine(l, 400))
 			}
 			fmt.Fprintf(a.err, "%d of %d hooks converted\n", result.Converted, len(hooks))
+			if result.Converted == 0 {
+				return fail(exitFound, "", fmt.Errorf("%s can say none of the hooks of %s", to, name))
+			}
 			if output == "" || output == "-" {
 				_, err = a.out.Write(result.Text)
 				return err
@@ -77,6 +84,15 @@ feeds them in its own form. Nothing is run.`,
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(dialects.Names(), cobra.ShellCompDirectiveNoFileComp))
 	}
 	return c
+}
+
+// findDialect finds the dialect that a flag names.
+func findDialect(flag, name string) (*dialect.Dialect, error) {
+	d, ok := dialects.Find(name)
+	if !ok {
+		return nil, fail(exitUsage, "there are "+strings.Join(dialects.Names(), ", "), fmt.Errorf("%s: there is no hook dialect %.60q", flag, name))
+	}
+	return d, nil
 }
 
 // writeNew writes a file that must not be there yet.

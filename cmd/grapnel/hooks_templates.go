@@ -19,6 +19,13 @@ func (a *app) hooksTemplatesCommand() *cobra.Command {
 		Example: "  grapnel hooks templates audit-log --to code-forge", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			all := codeforge.Templates()
+			if len(args) == 0 && a.json {
+				list := make([]map[string]string, len(all))
+				for i, t := range all {
+					list[i] = map[string]string{"name": t.Name, "about": t.About}
+				}
+				return a.printJSON(list)
+			}
 			if len(args) == 0 {
 				w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 				for _, t := range all {
@@ -26,9 +33,9 @@ func (a *app) hooksTemplatesCommand() *cobra.Command {
 				}
 				return w.Flush()
 			}
-			target, ok := dialects.Find(to)
-			if !ok {
-				return fail(exitUsage, fmt.Sprintf("there are %v", dialects.Names()), fmt.Errorf("--to %q is no hook dialect", to))
+			target, err := findDialect("--to", to)
+			if err != nil {
+				return err
 			}
 			for _, t := range all {
 				if t.Name != args[0] {
@@ -47,6 +54,9 @@ func (a *app) hooksTemplatesCommand() *cobra.Command {
 				for _, l := range result.Lost {
 					fmt.Fprintf(a.err, "lost: %s\n", oneLine(l, 400))
 				}
+				if result.Converted == 0 {
+					return fail(exitFound, "", fmt.Errorf("%s cannot say this hook", to))
+				}
 				_, err = a.out.Write(result.Text)
 				return err
 			}
@@ -54,5 +64,6 @@ func (a *app) hooksTemplatesCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&to, "to", to, "the `dialect` to write it in")
+	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(dialects.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
