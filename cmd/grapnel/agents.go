@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -10,33 +12,132 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/install"
 )
 
+// agentEvent is what an agent can be made to do on an event, and where our
+// hook for it stands.
+type agentEvent struct {
+	edge.Capability
+	// Registered are the scopes whose settings have it.
+	Registered []string `json:"registered"`
+}
+
+// agentAbout is one agent.
+type agentAbout struct {
+	Agent  string       `json:"agent"`
+	Title  string       `json:"title"`
+	Files  []agentsFile `json:"files"`
+	Events []agentEvent `json:"events"`
+	Quirks []string     `json:"quirks"`
+}
+
+// agentsFile is a settings file that can have our hooks.
+type agentsFile struct {
+	Scope     string `json:"scope"`
+	Path      string `json:"path"`
+	Installed bool   `json:"installed"`
+}
+
 func (a *app) agentsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "agents", Short: "Agents known, their events, what each can do", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			capabilities := edge.Capabilities()
-			if a.json {
-				return a.printJSON(capabilities)
+		Use: "agents [AGENT]", Short: "Agents known, their events, what each can do",
+		Long: `List what each agent can be made to do on each of its events, and where our hook
+for it is registered. With AGENT also its settings files, what our hooks are not
+registered for and why, and what its users should know.`,
+		Args: cobra.MaximumNArgs(1), ValidArgs: edge.Agents(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.showAgent(args[0])
 			}
-			settings, err := install.Inspect(&install.Options{Getenv: a.getenv})
-			if err != nil {
-				return err
-			}
-			w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "AGENT\tEVENT\tCANONICAL\tCLASS\tBLOCK\tASK\tGRANT\tREWRITE\tCONTEXT\tCONTINUE\tREGISTERED")
-			registered := make(map[string]string)
-			for _, f := range settings.Files {
-				for _, event := range f.Events {
-					registered[event] += f.Scope + " "
+			var all []agentEvent
+			for _, agent := range edge.Agents() {
+				about, err := a.aboutAgent(agent)
+				if err != nil {
+					return err
 				}
+				all = append(all, about.Events...)
 			}
-			for _, c := range capabilities {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Agent, c.Event, c.Canonical, c.Class,
-					mark(c.Block), mark(c.Ask), mark(c.Grant), mark(c.Rewrite), mark(c.Context), mark(c.Continue), registered[c.Event])
+			if a.json {
+				return a.printJSON(all)
 			}
-			return w.Flush()
+			return a.agentTable(all)
 		},
 	}
+}
+
+func (a *app) aboutAgent(agent string) (agentAbout, error) {
+	title, quirks := edge.Describe(agent)
+	about := agentAbout{Agent: agent, Title: title, Files: []agentsFile{}, Quirks: append([]string{}, quirks...)}
+	var files []install.FileStatus
+	if slices.Contains(install.Agents(), agent) {
+		s, err := install.Inspect(agent, &install.Options{Getenv: a.getenv})
+		if err != nil {
+			return agentAbout{}, err
+		}
+		files = slices.Concat(s.Files, s.Managed)
+	}
+	for _, f := range files {
+		about.Files = append(about.Files, agentsFile{f.Scope, f.Path, len(f.Binaries) > 0})
+	}
+	for _, c := range edge.Capabilities() {
+		if c.Agent != agent {
+			continue
+		}
+		e := agentEvent{Capability: c, Registered: []string{}}
+		for _, f := range files {
+			if slices.Contains(f.Events, c.Event) {
+				e.Registered = append(e.Registered, f.Scope)
+			}
+		}
+		about.Events = append(about.Events, e)
+	}
+	return about, nil
+}
+
+func (a *app) agentTable(events []agentEvent) error {
+	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "AGENT\tEVENT\tCANONICAL\tCLASS\tBLOCK\tASK\tGRANT\tREWRITE\tCONTEXT\tCONTINUE\tREGISTERED")
+	for _, c := range events {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Agent, c.Event, c.Canonical, c.Class,
+			mark(c.Block), mark(c.Ask), mark(c.Grant), mark(c.Rewrite), mark(c.Context), mark(c.Continue), strings.Join(c.Registered, " "))
+	}
+	return w.Flush()
+}
+
+func (a *app) showAgent(agent string) error {
+	if !slices.Contains(edge.Agents(), agent) {
+		return unknownAgent(agent)
+	}
+	about, err := a.aboutAgent(agent)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(about)
+	}
+	if err := a.agentTable(about.Events); err != nil {
+		return err
+	}
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(a.out, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))
+		}
+	}
+	var files, notes []string
+	for _, f := range about.Files {
+		state := "no hooks of ours"
+		if f.Installed {
+			state = "our hooks"
+		}
+		files = append(files, fmt.Sprintf("%s (%s): %s", f.Path, f.Scope, state))
+	}
+	for _, e := range about.Events {
+		if e.Note != "" {
+			notes = append(notes, e.Event+": "+e.Note)
+		}
+	}
+	section("Settings of "+about.Title+":", files)
+	section("Its events:", notes)
+	section("Good to know:", about.Quirks)
+	return nil
 }
 
 func mark(yes bool) string {

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,21 +27,20 @@ func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Find every reason why a hook would not fire or not decide",
-		Long: `Look at the bus, this machine and the agent's settings, and send a canary, an
-event that must be denied, through the hook program that is registered. Exits
-with 3 when something is wrong, and says what to do.`,
-		Args: cobra.MaximumNArgs(1), ValidArgs: edge.Agents(),
+		Long: `Look at the bus, this machine and the settings of every agent that has our
+hooks, or of the one named, and send a canary, a tool call that must be denied,
+through each hook that is registered, as the agent would. Exits with 3 when
+something is wrong, and says what to do.`,
+		Args: cobra.MaximumNArgs(1), ValidArgs: install.Agents(),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] != hookwire.ClaudeCode {
+			if len(args) == 1 && !slices.Contains(install.Agents(), args[0]) {
 				return unknownAgent(args[0])
 			}
-			checks := append(a.checkBus(c.Context()), a.checkPlatform(c.Context())...)
-			agent, err := a.checkClaudeCode(c.Context())
+			agents, err := a.checkAgents(c.Context(), args)
 			if err != nil {
 				return err
 			}
-			checks = append(checks, agent...)
-			return a.reportChecks(checks)
+			return a.reportChecks(slices.Concat(a.checkBus(c.Context()), a.checkPlatform(c.Context()), agents))
 		},
 	}
 }
@@ -116,71 +111,58 @@ func (a *app) checkPlatform(ctx context.Context) []check {
 	return []check{{"this system has what is needed", true, strings.Join(lacking, "\n")}}
 }
 
-func (a *app) checkClaudeCode(ctx context.Context) ([]check, error) {
-	s, err := install.Inspect(&install.Options{Getenv: a.getenv})
-	if err != nil {
-		return nil, err
-	}
-	if !s.Installed() {
-		return []check{{"claude-code: hooks are registered", false, "put them there with `grapnel install claude-code`"}}, nil
-	}
-	checks := []check{{"claude-code: hooks are registered", len(s.Missing) == 0, ""}}
-	if len(s.Missing) > 0 {
-		checks[0].Note = "not registered: " + strings.Join(s.Missing, ", ") + "; run `grapnel install claude-code`"
-	}
-	for _, problem := range s.Problems {
-		checks = append(checks, check{"claude-code: settings", false, problem})
-	}
-	for _, f := range s.Files {
-		for _, line := range f.PreToolUse {
-			checks = append(checks, a.canary(ctx, f.Scope, line))
+// checkAgents looks at the agents that are named, or that have our hooks; at
+// Claude Code when none has.
+func (a *app) checkAgents(ctx context.Context, named []string) ([]check, error) {
+	var checks []check
+	for _, agent := range install.Agents() {
+		if len(named) > 0 && !slices.Contains(named, agent) {
+			continue
 		}
+		s, err := install.Inspect(agent, &install.Options{Getenv: a.getenv})
+		if err != nil {
+			return nil, err
+		}
+		if s.Installed() || len(named) > 0 {
+			checks = append(checks, a.checkAgent(ctx, s)...)
+		}
+	}
+	if len(checks) == 0 {
+		return a.checkAgents(ctx, []string{hookwire.ClaudeCode})
 	}
 	return checks, nil
 }
 
-// canary sends what must be denied through a registered command line, as the
-// agent would, and looks whether the agent would have been stopped.
-func (a *app) canary(ctx context.Context, scope, line string) check {
-	what := "claude-code: a canary (rm -rf /) is denied through the hook in the " + scope + " settings"
-	cwd, _ := os.Getwd()
-	payload, err := json.Marshal(map[string]any{
-		"session_id": "grapnel-doctor", "cwd": cwd, "hook_event_name": "PreToolUse", "permission_mode": "default",
-		"tool_name": "Bash", "tool_input": map[string]string{"command": "rm -rf /"},
-		"tool_use_id": fmt.Sprintf("canary-%d", time.Now().UnixNano()),
-	})
-	if err != nil {
-		return check{what, false, err.Error()}
+func (a *app) checkAgent(ctx context.Context, s install.Status) []check {
+	if !s.Installed() {
+		checks := []check{{s.Agent + ": hooks are registered", false, "put them there with `grapnel install " + s.Agent + "`"}}
+		return append(checks, problems(s)...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	cmd := shellCommand(ctx, line)
-	cmd.Stdin = bytes.NewReader(payload)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	begin := time.Now()
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return check{what, false, err.Error() + "; run `grapnel install claude-code` again"}
+	registered := check{What: s.Agent + ": hooks are registered", OK: len(s.Missing) == 0}
+	if len(s.Missing) > 0 {
+		registered.Note = "not registered: " + strings.Join(s.Missing, ", ") + "; run `grapnel install " + s.Agent + "`\n"
 	}
-	var answer struct {
-		Specific struct {
-			Decision string `json:"permissionDecision"`
-			Reason   string `json:"permissionDecisionReason"`
-		} `json:"hookSpecificOutput"`
-		Decision string `json:"permissionDecision"`
-		Reason   string `json:"permissionDecisionReason"`
+	if len(s.LeftOut) > 0 {
+		registered.Note += "left out: " + strings.Join(s.LeftOut, ", ") + "\n"
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
-		return check{what, false, "its answer is no JSON: " + oneLine(stdout.String()+" "+stderr.String(), 300)}
+	registered.Note += strings.Join(s.Notes, "\n")
+	checks := append([]check{registered}, problems(s)...)
+	probe, ok := canaryOf(s.Agent)
+	if !ok {
+		return checks
 	}
-	decision, reason := answer.Specific.Decision, answer.Specific.Reason
-	if decision == "" {
-		decision, reason = answer.Decision, answer.Reason
+	for _, f := range slices.Concat(s.Files, s.Managed) {
+		for _, line := range f.Lines[probe.event] {
+			checks = append(checks, a.canary(ctx, s.Agent, f.Scope, probe, line))
+		}
 	}
-	if decision != "deny" {
-		return check{what, false, "the answer was " + oneLine(stdout.String(), 200) + "\nno rule denies it: is the policy that ships switched off?"}
+	return checks
+}
+
+func problems(s install.Status) []check {
+	var checks []check
+	for _, problem := range s.Problems {
+		checks = append(checks, check{s.Agent + ": settings", false, problem})
 	}
-	return check{what, true, fmt.Sprintf("after %.1f ms: %s", float64(time.Since(begin).Microseconds())/1000, oneLine(reason, 200))}
+	return checks
 }

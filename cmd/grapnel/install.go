@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-dev/grapnel/internal/edge"
-	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/install"
 )
 
@@ -36,10 +37,11 @@ func (a *app) installCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Put our hooks into an agent's own settings",
-		Long: `Put grapnel's entries into the agent's own settings file, keeping everything that
-is there, comments included. The file is replaced at once, with a backup beside
-it; doing it twice changes nothing.`,
-		Args: cobra.ExactArgs(1), ValidArgs: edge.Agents(),
+		Long: `Put grapnel's entries into the agent's own settings, keeping everything that is
+there, comments included. Each file is replaced at once, with a backup beside
+it; doing it twice changes nothing. AGENT is one of
+` + strings.Join(install.Agents(), " ") + `.`,
+		Args: cobra.ExactArgs(1), ValidArgs: install.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			shim, err := sibling("grapnel-hook")
 			if err != nil {
@@ -48,11 +50,15 @@ it; doing it twice changes nothing.`,
 			if !exists(shim) {
 				return fail(exitUsage, "build both: go install github.com/grapnel-dev/grapnel/cmd/...", fmt.Errorf("%s, which the agent would start, is not there", shim))
 			}
-			return a.edit(args[0], shim, f, (*install.ClaudeCode).PlanInstall)
+			settings, err := a.edit(args[0], shim, f, (*install.Settings).PlanInstall)
+			if err == nil && !f.print && settings.Note() != "" {
+				fmt.Fprintf(a.out, "note: %s\n", settings.Note())
+			}
+			return err
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.messages, "message-display", false, "register that event too: one more process for each streamed piece of text")
+	c.Flags().BoolVar(&f.messages, "message-display", false, "register the pieces of streamed messages too: one more process for each")
 	return c
 }
 
@@ -60,57 +66,62 @@ func (a *app) uninstallCommand() *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		Use: "uninstall AGENT", Short: "Take our hooks out of an agent's settings, and nothing else",
-		Args: cobra.ExactArgs(1), ValidArgs: edge.Agents(),
+		Args: cobra.ExactArgs(1), ValidArgs: install.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			shim, err := sibling("grapnel-hook")
 			if err != nil {
 				return err
 			}
-			return a.edit(args[0], shim, f, (*install.ClaudeCode).PlanUninstall)
+			_, err = a.edit(args[0], shim, f, (*install.Settings).PlanUninstall)
+			return err
 		},
 	}
 	f.add(c)
 	return c
 }
 
-func (a *app) edit(agent, shim string, f installFlags, plan func(*install.ClaudeCode) (*install.Change, error)) error {
-	if agent != hookwire.ClaudeCode {
-		return unknownAgent(agent)
+// edit makes a plan and, unless it is only to be shown, the change.
+func (a *app) edit(agent, shim string, f installFlags, plan func(*install.Settings) (*install.Plan, error)) (*install.Settings, error) {
+	if !slices.Contains(install.Agents(), agent) {
+		return nil, unknownAgent(agent)
 	}
-	settings, err := install.NewClaudeCode(f.scope(), shim, &install.Options{
+	settings, err := install.New(agent, f.scope(), shim, &install.Options{
 		Getenv: a.getenv, MessageDisplay: f.messages,
 		Flags: []string{"--socket", a.paths.socket, "--state", a.paths.state, "--config", a.paths.config},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	change, err := plan(settings)
 	if errors.Is(err, install.ErrSettings) {
-		return fail(exitFailed, "nothing has been changed; mend the file and try again", err)
+		return nil, fail(exitFailed, "nothing has been changed; mend the file and try again", err)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, left := range change.Left {
 		fmt.Fprintf(a.err, "grapnel: not touched, because it is not of our making: %s\n", left)
 	}
 	if f.print {
 		fmt.Fprint(a.out, change.Diff())
-		return nil
+		return settings, nil
 	}
 	if change.Empty() {
-		fmt.Fprintf(a.out, "%s: nothing to change\n", change.Path)
-		return nil
+		fmt.Fprintf(a.out, "%s: nothing to change\n", settings.Path())
+		return settings, nil
 	}
-	backup, err := change.Apply()
-	if err != nil {
-		return err
+	done, err := change.Apply()
+	for _, d := range done {
+		word := "changed"
+		if d.Removed {
+			word = "removed, since it was ours alone"
+		}
+		fmt.Fprintf(a.out, "%s: %s\n", d.Path, word)
+		if d.Backup != "" {
+			fmt.Fprintf(a.out, "%s: how it was\n", d.Backup)
+		}
 	}
-	fmt.Fprintf(a.out, "%s: changed\n", change.Path)
-	if backup != "" {
-		fmt.Fprintf(a.out, "%s: how it was\n", backup)
-	}
-	return nil
+	return settings, err
 }
 
 func unknownAgent(agent string) error {

@@ -21,28 +21,34 @@ type Change struct {
 	// is edited, else the same.
 	Path, Target string
 	// Old and New are the file's bytes before and after. Old is nil when there
-	// is no file yet.
+	// is no file yet, New when there is none any more.
 	Old, New []byte
-	// Left are commands that mention our hook program and were not touched,
-	// because they are not of our making.
-	Left []string
 
-	mode fs.FileMode
+	// was and mode are the file's permissions before and after.
+	was, mode fs.FileMode
+	// rooms are as many directories above the file that go with it when
+	// nothing else is in them.
+	rooms int
 }
 
 // Empty reports whether there is nothing to do.
-func (c *Change) Empty() bool { return bytes.Equal(c.Old, c.New) }
+func (c *Change) Empty() bool {
+	return bytes.Equal(c.Old, c.New) && (c.Old == nil) == (c.New == nil) && (c.was == c.mode || c.Old == nil)
+}
 
 // Diff is the change as unified text; empty when there is nothing to do.
 func (c *Change) Diff() string {
 	if c.Empty() {
 		return ""
 	}
-	from := c.Path
+	from, to := c.Path, c.Path
 	if c.Old == nil {
 		from = os.DevNull
 	}
-	return unified(from, c.Path, string(c.Old), string(c.New))
+	if c.New == nil {
+		to = os.DevNull
+	}
+	return unified(from, to, string(c.Old), string(c.New))
 }
 
 // read begins a change of the file at path.
@@ -67,6 +73,7 @@ func read(path string) (*Change, error) {
 		return nil, fmt.Errorf("%s: %w: it is not a regular file", path, ErrSettings)
 	}
 	c.mode = info.Mode().Perm()
+	c.was = c.mode
 	if c.Old, err = readLimited(c.Target); err != nil {
 		return nil, err
 	}
@@ -89,11 +96,14 @@ func readLimited(path string) ([]byte, error) {
 }
 
 // Apply writes the change and returns the path of the backup, which is empty
-// when nothing was there before or nothing changes. An error wraps
-// [ErrChanged] when somebody else wrote the file after it was read.
+// when nothing was there before, nothing changes or the file was ours alone. An
+// error wraps [ErrChanged] when somebody else wrote the file after it was read.
 func (c *Change) Apply() (backup string, err error) {
 	if c.Empty() {
 		return "", nil
+	}
+	if c.New == nil {
+		return "", c.remove()
 	}
 	dir := filepath.Dir(c.Target)
 	if c.Old == nil {
@@ -125,6 +135,25 @@ func (c *Change) Apply() (backup string, err error) {
 	return backup, syncDir(dir)
 }
 
+// remove takes away a file that was ours alone, and what was made for it.
+func (c *Change) remove() error {
+	if now, err := readLimited(c.Target); err != nil || !bytes.Equal(now, c.Old) {
+		return fmt.Errorf("%s: %w", c.Path, ErrChanged)
+	}
+	// Where it is a symbolic link, the link goes: nothing is to be loaded.
+	if err := os.Remove(c.Path); err != nil {
+		return err
+	}
+	dir := filepath.Dir(c.Path)
+	for range c.rooms {
+		if os.Remove(dir) != nil {
+			break // something of others is in it
+		}
+		dir = filepath.Dir(dir)
+	}
+	return syncDir(dir)
+}
+
 // stage writes the new bytes beside the file.
 func (c *Change) stage(dir string) (path string, err error) {
 	f, err := os.CreateTemp(dir, ".grapnel-settings-*")
@@ -144,9 +173,12 @@ func (c *Change) stage(dir string) (path string, err error) {
 	return f.Name(), nil
 }
 
+// backupMark is in the name of every backup.
+const backupMark = ".grapnel-backup-"
+
 // backUp keeps the old bytes under a name that nothing has yet.
 func (c *Change) backUp() (string, error) {
-	base := c.Target + ".grapnel-backup-" + time.Now().UTC().Format("20060102T150405Z")
+	base := c.Target + backupMark + time.Now().UTC().Format("20060102T150405Z")
 	for i := 0; ; i++ {
 		path := base
 		if i > 0 {

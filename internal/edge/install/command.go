@@ -7,9 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// agentName is the agent's name on our command line.
-const agentName = "claude-code"
-
 const (
 	shimName = "grapnel-hook"
 	fullName = "grapnel"
@@ -18,12 +15,12 @@ const (
 var plainWord = regexp.MustCompile(`\A[A-Za-z0-9_@%+=:,./-]+\z`)
 
 // commandLine is what the agent gives to a shell to start the hook.
-func commandLine(binary string, flags []string, event string) string {
+func commandLine(binary string, flags []string, agent, event string) string {
 	line := quote(binary)
 	for _, f := range flags {
 		line += " " + quote(f)
 	}
-	return line + " " + agentName + " " + event
+	return line + " " + agent + " " + event
 }
 
 // quote makes one shell word of s.
@@ -79,9 +76,9 @@ func wordText(parts []syntax.WordPart) string {
 	return b.String()
 }
 
-// isOurs reports whether argv starts our hook for this agent. binary may be
+// isOurs reports whether argv starts our hook for the agent. binary may be
 // empty.
-func isOurs(argv []string, binary string) bool {
+func isOurs(argv []string, binary, agent string) bool {
 	if len(argv) < 2 {
 		return false
 	}
@@ -99,7 +96,7 @@ func isOurs(argv []string, binary string) bool {
 		}
 		rest = rest[1:]
 	}
-	return len(rest) > 0 && rest[0] == agentName
+	return len(rest) > 0 && rest[0] == agent
 }
 
 // baseName is the last part of a path of any system, without ".exe".

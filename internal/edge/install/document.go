@@ -27,6 +27,10 @@ type document struct {
 	newline string
 	unit    string
 
+	format jsonFormat
+	agent  string
+	binary string // may be empty
+
 	// argvs keeps what command lines were split into: an installation looks
 	// at all of them once for each event.
 	argvs map[string][]string
@@ -37,12 +41,12 @@ type document struct {
 // byteOrderMark is what some editors put in front.
 const byteOrderMark = "\ufeff"
 
-// parse reads settings; an empty file is an empty object.
-func parse(b []byte) (*document, error) {
+// parse reads an agent's settings; an empty file is an empty object.
+func parse(b []byte, format jsonFormat, agent, binary string) (*document, error) {
 	if len(b) > maxSettings {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d", ErrSettings, len(b), maxSettings)
 	}
-	d := &document{newline: "\n", unit: "  ", argvs: map[string][]string{}}
+	d := &document{newline: "\n", unit: "  ", format: format, agent: agent, binary: binary, argvs: map[string][]string{}}
 	d.text, d.bom = bytes.CutPrefix(b, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		d.text = []byte("{}\n")

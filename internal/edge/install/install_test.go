@@ -63,8 +63,8 @@ func (f fixture) read() string {
 	return string(b)
 }
 
-func (f fixture) claude() *install.ClaudeCode {
-	c, err := install.NewClaudeCode(install.User, f.binary, f.o)
+func (f fixture) claude() *install.Settings {
+	c, err := install.New(hookwire.ClaudeCode, install.User, f.binary, f.o)
 	require.NoError(f.t, err)
 	return c
 }
@@ -72,17 +72,25 @@ func (f fixture) claude() *install.ClaudeCode {
 func (f fixture) install() (backup string) {
 	change, err := f.claude().PlanInstall()
 	require.NoError(f.t, err)
-	backup, err = change.Apply()
-	require.NoError(f.t, err)
-	return backup
+	return f.apply(change)
 }
 
 func (f fixture) uninstall() (backup string) {
 	change, err := f.claude().PlanUninstall()
 	require.NoError(f.t, err)
-	backup, err = change.Apply()
+	return f.apply(change)
+}
+
+// apply makes a change of one file, if it is one.
+func (f fixture) apply(p *install.Plan) (backup string) {
+	done, err := p.Apply()
 	require.NoError(f.t, err)
-	return backup
+	if p.Empty() {
+		require.Empty(f.t, done)
+		return ""
+	}
+	require.Len(f.t, done, 1)
+	return done[0].Backup
 }
 
 // hook is one hook as the agent reads it.
@@ -125,7 +133,7 @@ func TestGolden(t *testing.T) {
 			f.install()
 			golden(t, "testdata/golden/"+name+".installed.json", strings.ReplaceAll(f.read(), f.binary, shownBinary))
 
-			for _, event := range install.Events() {
+			for _, event := range install.Events(hookwire.ClaudeCode) {
 				ours := 0
 				for _, h := range f.hooks()[event] {
 					if h.Command == f.binary+" claude-code "+event {
@@ -189,10 +197,8 @@ func TestNoFileYet(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoDirExists(t, filepath.Dir(f.settings()), "a plan touches nothing")
 	assert.Contains(t, change.Diff(), "--- "+os.DevNull)
-	backup, err := change.Apply()
-	require.NoError(t, err)
-	assert.Empty(t, backup, "there was nothing to keep")
-	assert.Len(t, f.hooks(), len(install.Events()))
+	assert.Empty(t, f.apply(change), "there was nothing to keep")
+	assert.Len(t, f.hooks(), len(install.Events(hookwire.ClaudeCode)))
 	assert.True(t, json.Valid([]byte(f.read())), "a new file is plain JSON")
 	f.uninstall()
 	assert.Equal(t, "{}\n", f.read())
@@ -201,21 +207,21 @@ func TestNoFileYet(t *testing.T) {
 func TestProjectScopeAndConfigDir(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	c, err := install.NewClaudeCode(install.Project, f.binary, f.o)
+	c, err := install.New(hookwire.ClaudeCode, install.Project, f.binary, f.o)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(f.o.Project, ".claude", "settings.json"), c.Path())
 
 	f.o.Getenv = func(name string) string {
 		return map[string]string{"HOME": f.home, "CLAUDE_CONFIG_DIR": "/elsewhere"}[name]
 	}
-	c, err = install.NewClaudeCode(install.User, f.binary, f.o)
+	c, err = install.New(hookwire.ClaudeCode, install.User, f.binary, f.o)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.FromSlash("/elsewhere/settings.json"), c.Path())
 
 	f.o.Getenv = func(string) string { return "" }
-	_, err = install.NewClaudeCode(install.User, f.binary, f.o)
+	_, err = install.New(hookwire.ClaudeCode, install.User, f.binary, f.o)
 	assert.ErrorContains(t, err, "HOME")
-	_, err = install.NewClaudeCode("system", f.binary, f.o)
+	_, err = install.New(hookwire.ClaudeCode, "system", f.binary, f.o)
 	assert.ErrorContains(t, err, "user or project")
 }
 
@@ -325,7 +331,7 @@ func TestFilesThatCannotBeEdited(t *testing.T) {
 	} {
 		f := newFixture(t)
 		f.write(text)
-		for _, plan := range []func() (*install.Change, error){f.claude().PlanInstall, f.claude().PlanUninstall} {
+		for _, plan := range []func() (*install.Plan, error){f.claude().PlanInstall, f.claude().PlanUninstall} {
 			_, err := plan()
 			require.ErrorIs(t, err, install.ErrSettings, name)
 			assert.Contains(t, err.Error(), f.settings(), "the error names the file")
@@ -335,7 +341,7 @@ func TestFilesThatCannotBeEdited(t *testing.T) {
 		entries, err := os.ReadDir(filepath.Dir(f.settings()))
 		require.NoError(t, err)
 		assert.Len(t, entries, 1, name)
-		status, err := install.Inspect(f.o)
+		status, err := install.Inspect(hookwire.ClaudeCode, f.o)
 		require.NoError(t, err)
 		assert.ErrorIs(t, status.Files[0].Err, install.ErrSettings)
 		assert.NotEmpty(t, status.Problems)
@@ -354,7 +360,7 @@ func TestTheBinaryMustBeThere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, binary := range []string{"", "grapnel-hook", "./grapnel-hook", filepath.Dir(f.binary), f.binary + "-missing"} {
-		c, err := install.NewClaudeCode(install.User, binary, f.o)
+		c, err := install.New(hookwire.ClaudeCode, install.User, binary, f.o)
 		require.NoError(t, err)
 		_, err = c.PlanInstall()
 		assert.Error(t, err, "%q", binary)

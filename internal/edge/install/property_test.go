@@ -13,6 +13,7 @@ import (
 	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
 
+	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/install"
 )
 
@@ -112,7 +113,7 @@ func anySettings() *rapid.Generator[string] {
 		}
 		if rapid.Bool().Draw(t, "hooks") {
 			var events []string
-			names := append(install.Events(), "MessageDisplay", "Invented")
+			names := append(install.Events(hookwire.ClaudeCode), "MessageDisplay", "Invented")
 			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 4, rapid.ID).Draw(t, "events") {
 				events = append(events, quoted(name)+": "+w.groups(w.unit+w.unit))
 			}
@@ -149,20 +150,20 @@ func TestUninstallUndoesInstall(t *testing.T) {
 		installed, err := f.claude().PlanInstall()
 		require.NoError(t, err, "%s", before)
 		require.False(t, installed.Empty())
-		require.Contains(t, string(installed.New), "grapnel-hook claude-code PreToolUse")
+		require.Contains(t, string(installed.Changes[0].New), "grapnel-hook claude-code PreToolUse")
 
 		// All that was there is there, in its order, byte for byte.
-		require.Equal(t, len(comments(before)), len(comments(string(installed.New))))
-		require.NoError(t, os.WriteFile(f.settings(), installed.New, 0o600))
+		require.Equal(t, len(comments(before)), len(comments(string(installed.Changes[0].New))))
+		require.NoError(t, os.WriteFile(f.settings(), installed.Changes[0].New, 0o600))
 		again, err := f.claude().PlanInstall()
 		require.NoError(t, err)
 		require.True(t, again.Empty(), "installing is idempotent:\n%s", again.Diff())
 
 		removed, err := f.claude().PlanUninstall()
 		require.NoError(t, err)
-		require.Equal(t, before, string(removed.New))
-		require.Equal(t, installed.New, patch(t, installed.Old, installed.Diff()))
-		require.Equal(t, removed.New, patch(t, removed.Old, removed.Diff()))
+		require.Equal(t, before, string(removed.Changes[0].New))
+		require.Equal(t, installed.Changes[0].New, patch(t, installed.Changes[0].Old, installed.Diff()))
+		require.Equal(t, removed.Changes[0].New, patch(t, removed.Changes[0].Old, removed.Diff()))
 	})
 }
 
@@ -180,7 +181,7 @@ func TestUninstallKeepsWhatCameLater(t *testing.T) {
 		change, err := f.claude().PlanInstall()
 		require.NoError(t, err)
 		// Somebody formats it anew, comments every line of ours, and adds to it.
-		root, err := hujson.Parse([]byte(strings.TrimPrefix(string(change.New), "\ufeff")))
+		root, err := hujson.Parse([]byte(strings.TrimPrefix(string(change.Changes[0].New), "\ufeff")))
 		require.NoError(t, err)
 		root.Format()
 		later := strings.ReplaceAll(root.String(), `"hooks": [`, "/* k */ \"hooks\": [ // l\n")
@@ -188,11 +189,11 @@ func TestUninstallKeepsWhatCameLater(t *testing.T) {
 		require.NoError(t, os.WriteFile(f.settings(), []byte(later), 0o600))
 		removed, err := f.claude().PlanUninstall()
 		require.NoError(t, err)
-		require.NotContains(t, string(removed.New), "grapnel-hook")
+		require.NotContains(t, string(removed.Changes[0].New), "grapnel-hook")
 
 		var want, got map[string]any
 		require.NoError(t, json.Unmarshal([]byte(standard(t, before)), &want))
-		require.NoError(t, json.Unmarshal([]byte(standard(t, string(removed.New))), &got))
+		require.NoError(t, json.Unmarshal([]byte(standard(t, string(removed.Changes[0].New))), &got))
 		hooks, _ := want["hooks"].(map[string]any)
 		if hooks == nil {
 			hooks = map[string]any{}
@@ -200,8 +201,8 @@ func TestUninstallKeepsWhatCameLater(t *testing.T) {
 		}
 		hooks["Later"] = []any{map[string]any{"hooks": []any{map[string]any{"command": "x"}}}}
 		require.Equal(t, want, got)
-		require.Contains(t, string(removed.New), "// m")
-		require.Contains(t, string(removed.New), "/* n */")
+		require.Contains(t, string(removed.Changes[0].New), "// m")
+		require.Contains(t, string(removed.Changes[0].New), "/* n */")
 	})
 }
 
@@ -288,7 +289,7 @@ func FuzzSettings(f *testing.F) {
 		dir := t.TempDir()
 		o := *fix.o
 		o.Project = dir
-		c, err := install.NewClaudeCode(install.Project, fix.binary, &o)
+		c, err := install.New(hookwire.ClaudeCode, install.Project, fix.binary, &o)
 		require.NoError(t, err)
 		require.NoError(t, os.Mkdir(dir+"/.claude", 0o700))
 		require.NoError(t, os.WriteFile(c.Path(), []byte(text), 0o600))
@@ -297,12 +298,12 @@ func FuzzSettings(f *testing.F) {
 			require.ErrorIs(t, err, install.ErrSettings)
 			return
 		}
-		require.NoError(t, os.WriteFile(c.Path(), change.New, 0o600))
+		require.NoError(t, os.WriteFile(c.Path(), change.Changes[0].New, 0o600))
 		again, err := c.PlanInstall()
 		require.NoError(t, err)
 		require.True(t, again.Empty())
 		removed, err := c.PlanUninstall()
 		require.NoError(t, err)
-		require.NotContains(t, string(removed.New), "grapnel-hook claude-code")
+		require.NotContains(t, string(removed.Changes[0].New), "grapnel-hook claude-code")
 	})
 }

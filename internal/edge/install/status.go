@@ -6,18 +6,18 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/internal/edge"
 )
 
-// Status is what Claude Code's settings say about our hooks.
+// Status is what an agent's settings say about our hooks.
 type Status struct {
-	// Files are the settings files that can register hooks for the user and
-	// the project, the ones that do not exist included.
+	Agent string
+	// Files are the settings that can register hooks for the user and the
+	// project, the ones that do not exist included.
 	Files []FileStatus
 	// Managed are the managed settings files that are present; their owner
 	// may forbid hooks of one's own.
@@ -25,13 +25,25 @@ type Status struct {
 	// Missing are the events of [Events] that no file registers. All of them
 	// means that nothing is installed.
 	Missing []string
+	// LeftOut are events that an installation does not register, each with the
+	// reason.
+	LeftOut []string
 	// Problems are reasons why hooks would not fire or not decide, each with
 	// what to do, for people.
 	Problems []string
+	// Notes are what is worth knowing and does no harm.
+	Notes []string
 }
 
 // Installed reports whether any event is registered.
-func (s Status) Installed() bool { return len(s.Missing) < len(Events()) }
+func (s Status) Installed() bool {
+	for _, f := range slices.Concat(s.Files, s.Managed) {
+		if len(f.Binaries) > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // FileStatus is what one settings file says.
 type FileStatus struct {
@@ -48,145 +60,180 @@ type FileStatus struct {
 	// Weak are registered too, but with a matcher, a time-out or keys with
 	// which the hook does not decide everything.
 	Weak []string
+	// Unasked are registered and should not be.
+	Unasked []string
 	// Binaries are the hook programs of our entries; Stale are those of them
 	// that do not exist.
 	Binaries, Stale []string
-	// PreToolUse are the command lines of our entries on that event, as the
-	// agent gives them to a shell.
-	PreToolUse []string
-	// DisableAllHooks and AllowManagedHooksOnly are the keys of that name.
-	DisableAllHooks, AllowManagedHooksOnly bool
-	// WorktreeCreate says that an entry of ours listens there, which keeps
-	// git's worktrees from being made.
-	WorktreeCreate bool
+	// Lines are the command lines of our entries on each event, as the agent
+	// gives them to a shell.
+	Lines map[string][]string
+	// Off are keys in it with which no hook fires, or none of one's own.
+	Off []string
 }
 
-// Inspect reads all settings files that concern the user and the project. It
-// changes nothing. A file that cannot be read is in the Status with its error.
-func Inspect(o *Options) (Status, error) {
-	if o == nil {
-		o = &Options{}
+// add notes an entry of ours. does says whether it is as an installation
+// writes it.
+func (f *FileStatus) add(s *Settings, event, line, binary string, does func(registration) bool) {
+	if !slices.Contains(f.Binaries, binary) {
+		f.Binaries = append(f.Binaries, binary)
+		if stale(binary) {
+			f.Stale = append(f.Stale, binary)
+		}
 	}
-	user, err := settingsPath(User, o)
+	i := slices.IndexFunc(s.wanted, func(r registration) bool { return r.event == event })
+	if i < 0 {
+		f.Unasked = append(f.Unasked, event)
+		return
+	}
+	if f.Lines == nil {
+		f.Lines = map[string][]string{}
+	}
+	f.Lines[event] = append(f.Lines[event], line)
+	if does(s.wanted[i]) {
+		f.Events = append(f.Events, event)
+	} else {
+		f.Weak = append(f.Weak, event)
+	}
+}
+
+// read says what is registered in a JSON file.
+func (f jsonFormat) read(s *Settings, path string, out *FileStatus) {
+	change, err := read(path)
+	if err != nil {
+		out.Exists, out.Err = true, err
+		return
+	}
+	if out.Exists = change.Old != nil; !out.Exists {
+		return
+	}
+	d, err := parse(change.Old, f, s.target.agent, s.binary)
+	var entries []entry
+	if err == nil {
+		entries, err = d.entries()
+	}
+	if err != nil {
+		out.Err = fmt.Errorf("%s: %w", path, err)
+		return
+	}
+	for _, e := range entries {
+		if e.ours {
+			out.add(s, e.event, e.line, e.argv[0], func(r registration) bool {
+				return e.matchesAll && d.does(e, f.entry(r, e.line))
+			})
+		}
+	}
+}
+
+// inspection is one look at an agent's settings.
+type inspection struct {
+	*Status
+	settings *Settings
+	place    place
+}
+
+func (in *inspection) problem(format string, args ...any) {
+	in.Problems = append(in.Problems, fmt.Sprintf(format, args...))
+}
+
+func (in *inspection) note(format string, args ...any) {
+	in.Notes = append(in.Notes, fmt.Sprintf(format, args...))
+}
+
+// file reads one more settings file.
+func (in *inspection) file(scope, path string) FileStatus {
+	f := FileStatus{Scope: scope, Path: path}
+	in.settings.target.format.read(in.settings, path, &f)
+	return f
+}
+
+// Inspect reads all settings files of an agent that concern the user and the
+// project. It changes nothing. A file that cannot be read is in the Status
+// with its error.
+func Inspect(agent string, o *Options) (Status, error) {
+	s := Status{Agent: agent}
+	in := &inspection{Status: &s, place: o.place()}
+	streams := Options{Getenv: in.place.getenv, Project: in.place.project, MessageDisplay: true}
+	user, err := New(agent, User, "", &streams)
 	if err != nil {
 		return Status{}, err
 	}
-	project, err := settingsPath(Project, o)
-	if err != nil {
-		return Status{}, err
+	in.settings = user
+	s.Files = append(s.Files, in.file("user", user.path))
+	if user.target.project != "" {
+		project, err := New(agent, Project, "", &streams)
+		if err != nil {
+			return Status{}, err
+		}
+		if project.path != user.path {
+			s.Files = append(s.Files, in.file("project", project.path))
+		}
 	}
-	var s Status
-	s.Files = append(s.Files, inspect("user", user))
-	if project != user {
-		s.Files = append(s.Files, inspect("project", project))
-	}
-	s.Files = append(s.Files, inspect("local", filepath.Join(filepath.Dir(project), "settings.local.json")))
-	for _, path := range managedFiles(o.Managed) {
-		s.Managed = append(s.Managed, inspect("managed", path))
+	if user.target.inspect != nil {
+		user.target.inspect(in)
 	}
 	var have []string
 	for _, f := range slices.Concat(s.Files, s.Managed) {
 		have = append(have, f.Events...)
 	}
-	for _, event := range Events() {
+	for _, event := range Events(agent) {
 		if !slices.Contains(have, event) {
 			s.Missing = append(s.Missing, event)
 		}
 	}
-	s.Problems = problems(s)
+	s.LeftOut = leftOut(agent)
+	in.common()
 	return s, nil
 }
 
-// managedFiles lists the managed settings that exist.
-func managedFiles(dir string) []string {
-	if dir == "" {
-		switch runtime.GOOS {
-		case "darwin":
-			dir = "/Library/Application Support/ClaudeCode"
-		case "windows":
-			dir = `C:\Program Files\ClaudeCode`
+// leftOut lists what is not registered, and why.
+func leftOut(agent string) []string {
+	var list []string
+	for _, c := range edge.Capabilities() {
+		switch {
+		case c.Agent != agent || registered(c, false):
+		case c.Canonical == hook.ModelStreamChunk:
+			list = append(list, c.Event+" (one process for each streamed piece; on request, with --message-display)")
 		default:
-			dir = "/etc/claude-code"
+			list = append(list, c.Event+" ("+c.Note+")")
 		}
 	}
-	var present []string
-	if path := filepath.Join(dir, "managed-settings.json"); !missing(path) {
-		present = append(present, path)
-	}
-	// The directory may be absent or closed; then there is nothing to list.
-	entries, err := os.ReadDir(filepath.Join(dir, "managed-settings.d"))
-	if err != nil {
-		return present
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".json") {
-			present = append(present, filepath.Join(dir, "managed-settings.d", e.Name()))
+	return list
+}
+
+// common finds what can be wrong with any agent's settings.
+func (in *inspection) common() {
+	installed := in.Installed()
+	for _, f := range slices.Concat(in.Files, in.Managed) {
+		if f.Err != nil {
+			in.problem("%v", f.Err)
+		}
+		for _, binary := range f.Stale {
+			in.problem("%s registers %s, which does not exist: %s; install again or uninstall", f.Path, binary, in.settings.target.without)
+		}
+		if len(f.Weak) > 0 {
+			in.problem("%s registers %s in a way that does not decide everything; install again", f.Path, strings.Join(f.Weak, ", "))
+		}
+		for _, event := range f.Unasked {
+			for _, why := range in.LeftOut {
+				if strings.HasPrefix(why, event+" (") {
+					event = why
+				}
+			}
+			in.problem("%s registers %s, where no hook of ours should listen; install again", f.Path, event)
 		}
 	}
-	return present
+	if installed && len(in.Missing) > 0 {
+		in.problem("not registered: %s; install again", strings.Join(in.Missing, ", "))
+	}
+	if len(in.Files) > 1 && len(in.Files[0].Events) > 0 && len(in.Files[1].Events) > 0 {
+		in.note("registered for the user and in the project: hooks fire twice there, and the bus decides once")
+	}
 }
 
 func missing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-func inspect(scope, path string) FileStatus {
-	f := FileStatus{Scope: scope, Path: path}
-	change, err := read(path)
-	if err != nil {
-		f.Exists, f.Err = true, err
-		return f
-	}
-	if change.Old == nil {
-		return f
-	}
-	f.Exists = true
-	d, err := parse(change.Old)
-	if err != nil {
-		f.Err = fmt.Errorf("%s: %w", path, err)
-		return f
-	}
-	entries, err := d.entries("")
-	if err != nil {
-		f.Err = fmt.Errorf("%s: %w", path, err)
-		return f
-	}
-	root := d.root.Value.(*hujson.Object)
-	f.DisableAllHooks = isTrue(root, "disableAllHooks")
-	f.AllowManagedHooksOnly = isTrue(root, "allowManagedHooksOnly")
-	wanted := registrations(true)
-	for _, e := range entries {
-		if !e.ours {
-			continue
-		}
-		binary := e.argv[0]
-		if !slices.Contains(f.Binaries, binary) {
-			f.Binaries = append(f.Binaries, binary)
-			if stale(binary) {
-				f.Stale = append(f.Stale, binary)
-			}
-		}
-		if e.event == neverListen {
-			f.WorktreeCreate = true
-			continue
-		}
-		if e.event == "PreToolUse" {
-			f.PreToolUse = append(f.PreToolUse, textOf(e.value.Value.(*hujson.Object), "command"))
-		}
-		i := slices.IndexFunc(wanted, func(r registration) bool { return r.event == e.event })
-		if i >= 0 && e.matchesAll && e.does(textOf(e.value.Value.(*hujson.Object), "command"), wanted[i]) {
-			f.Events = append(f.Events, e.event)
-		} else {
-			f.Weak = append(f.Weak, e.event)
-		}
-	}
-	return f
-}
-
-func isTrue(o *hujson.Object, name string) bool {
-	literal, ok := member0(o, name).(hujson.Literal)
-	return ok && literal.Kind() == 't'
 }
 
 // stale reports whether a hook program is surely not there. One whose path
@@ -200,33 +247,4 @@ func stale(binary string) bool {
 	}
 	_, err := exec.LookPath(binary)
 	return err != nil
-}
-
-func problems(s Status) []string {
-	var list []string
-	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	for _, f := range slices.Concat(s.Files, s.Managed) {
-		if f.Err != nil {
-			say("%v", f.Err)
-		}
-		if f.DisableAllHooks {
-			say("%s has disableAllHooks: no hook fires; remove the key", f.Path)
-		}
-		if f.AllowManagedHooksOnly && s.Installed() {
-			say("%s has allowManagedHooksOnly: hooks of the user and the project do not fire; its owner has to register grapnel there", f.Path)
-		}
-		for _, binary := range f.Stale {
-			say("%s registers %s, which does not exist: tools run unchecked; install again or uninstall", f.Path, binary)
-		}
-		if len(f.Weak) > 0 {
-			say("%s registers %s in a way that does not decide everything; install again", f.Path, strings.Join(f.Weak, ", "))
-		}
-		if f.WorktreeCreate {
-			say("%s registers WorktreeCreate, where a hook takes git's place; install again", f.Path)
-		}
-	}
-	if s.Installed() && len(s.Missing) > 0 {
-		say("not registered: %s; install again", strings.Join(s.Missing, ", "))
-	}
-	return list
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/install"
 )
 
 func (f fixture) status() install.Status {
-	s, err := install.Inspect(f.o)
+	s, err := install.Inspect(hookwire.ClaudeCode, f.o)
 	require.NoError(f.t, err)
 	return s
 }
@@ -28,7 +29,7 @@ func TestStatusOfNothing(t *testing.T) {
 	f := newFixture(t)
 	s := f.status()
 	assert.False(t, s.Installed())
-	assert.Equal(t, install.Events(), s.Missing)
+	assert.Equal(t, install.Events(hookwire.ClaudeCode), s.Missing)
 	assert.Empty(t, s.Problems, "not being installed is no problem of an installation")
 	assert.Empty(t, s.Managed)
 	var scopes []string
@@ -48,7 +49,7 @@ func TestStatusOfAnInstallation(t *testing.T) {
 	assert.True(t, s.Installed())
 	assert.Empty(t, s.Missing)
 	assert.Empty(t, s.Problems)
-	assert.Equal(t, install.Events(), s.Files[0].Events)
+	assert.Equal(t, install.Events(hookwire.ClaudeCode), s.Files[0].Events)
 	assert.Equal(t, []string{f.binary}, s.Files[0].Binaries)
 
 	require.NoError(t, os.Remove(f.binary))
@@ -75,7 +76,7 @@ func TestStatusProblems(t *testing.T) {
 		"under a condition":    {entry("PreToolUse", `, "onFailure": "block", "if": "Bash(git *)"`), "does not decide everything"},
 		"under a matcher":      {strings.Replace(entry("PreToolUse", `, "onFailure": "block"`), `{"hooks": [`, `{"matcher": "Bash", "hooks": [`, 1), "does not decide everything"},
 		"a short time-out":     {strings.Replace(entry("PreToolUse", `, "onFailure": "block"`), "600", "1", 1), "does not decide everything"},
-		"only one of many":     {entry("Stop", ""), "not registered: SessionStart, Setup"},
+		"only one of many":     {entry("Stop", ""), "not registered: Setup, SessionStart"},
 		"not on the path":      {strings.Replace(entry("Stop", ""), "$HOME/grapnel-hook", "grapnel-hook", 1), "does not exist"},
 		"not JSON":             {`{`, "not JSON"},
 		"hooks is no object":   {`{"hooks": 1}`, "hooks is a number and must be an object"},
@@ -97,8 +98,8 @@ func TestStatusOfManagedSettings(t *testing.T) {
 	f.put(filepath.Join(f.o.Managed, "managed-settings.d", "README"), `no settings`)
 	s := f.status()
 	require.Len(t, s.Managed, 2)
-	assert.True(t, s.Managed[0].AllowManagedHooksOnly)
-	assert.False(t, s.Managed[1].DisableAllHooks)
+	assert.Equal(t, []string{"allowManagedHooksOnly"}, s.Managed[0].Off)
+	assert.Empty(t, s.Managed[1].Off)
 	require.Len(t, s.Problems, 1)
 	assert.Contains(t, s.Problems[0], "allowManagedHooksOnly")
 }
@@ -106,7 +107,7 @@ func TestStatusOfManagedSettings(t *testing.T) {
 func TestStatusInTheProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	c, err := install.NewClaudeCode(install.Project, f.binary, f.o)
+	c, err := install.New(hookwire.ClaudeCode, install.Project, f.binary, f.o)
 	require.NoError(t, err)
 	change, err := c.PlanInstall()
 	require.NoError(t, err)
@@ -116,8 +117,8 @@ func TestStatusInTheProject(t *testing.T) {
 	s := f.status()
 	assert.Empty(t, s.Missing)
 	assert.Equal(t, "project", s.Files[1].Scope)
-	assert.Equal(t, install.Events(), s.Files[1].Events)
-	assert.True(t, s.Files[2].DisableAllHooks)
+	assert.Equal(t, install.Events(hookwire.ClaudeCode), s.Files[1].Events)
+	assert.Equal(t, []string{"disableAllHooks"}, s.Files[2].Off)
 }
 
 func TestApplyFailsWithNothingLost(t *testing.T) {
