@@ -21,6 +21,9 @@ type Agent struct {
 	// Fill sets what Keys do not say; nil when they say all. Errors go to the
 	// fields' [Fields.Fail].
 	Fill func(f *Fields, row Event, c Call, e *hook.Event)
+	// Sniff names the event of a payload that does not say, where its fields
+	// tell; nil and "" where they do not.
+	Sniff func(f *Fields) string
 	// Say puts a reply into the agent's words.
 	Say func(r *Reply) hookwire.Response
 	// MaxText is where texts are cut, in UTF-16 units; 0 means

@@ -25,7 +25,7 @@ func (a *Agent) Event(c Call) (hook.Event, error) {
 	if err != nil {
 		return hook.Event{}, err
 	}
-	native := f.Text(a.Keys.Event...)
+	native := a.native(f)
 	switch {
 	case f.err != nil:
 		return hook.Event{}, f.err
@@ -70,6 +70,15 @@ func (a *Agent) Event(c Call) (hook.Event, error) {
 		}
 	}
 	return e, nil
+}
+
+// native is the event that the payload itself says it is of, or "".
+func (a *Agent) native(f *Fields) string {
+	name := f.Text(a.Keys.Event...)
+	if name == "" && a.Sniff != nil {
+		name = a.Sniff(f)
+	}
+	return name
 }
 
 // common sets what Keys say.

@@ -213,7 +213,7 @@ func (a *Agent) Refuse(c Call, why error) Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
 	if f, _, err := Parse(c.Stdin, MaxWhole); err == nil {
-		if native := f.Text(a.Keys.Event...); native != "" && native != c.Event {
+		if native := a.native(f); native != "" && native != c.Event {
 			names = append(names, native)
 		}
 	}
