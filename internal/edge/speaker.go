@@ -2,10 +2,21 @@ package edge
 
 import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
+	"github.com/grapnel-dev/grapnel/internal/edge/antigravity"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode"
+	"github.com/grapnel-dev/grapnel/internal/edge/cline"
 	"github.com/grapnel-dev/grapnel/internal/edge/codex"
+	"github.com/grapnel-dev/grapnel/internal/edge/copilot"
+	"github.com/grapnel-dev/grapnel/internal/edge/factorydroid"
+	"github.com/grapnel-dev/grapnel/internal/edge/geminicli"
+	"github.com/grapnel-dev/grapnel/internal/edge/goose"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/kimicode"
+	"github.com/grapnel-dev/grapnel/internal/edge/kirocli"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
+	"github.com/grapnel-dev/grapnel/internal/edge/qwencode"
+	"github.com/grapnel-dev/grapnel/internal/edge/vscode"
+	"github.com/grapnel-dev/grapnel/internal/edge/windsurf"
 )
 
 // speaker is one agent's protocol.
@@ -35,6 +46,28 @@ func speakers(agent string) (speaker, bool) {
 		return speaker{Event: claudecode.Event, Refuse: claudecode.Refuse, Answer: answer, Capabilities: claudecode.Capabilities, Title: "Claude Code"}, true
 	case hookwire.Codex:
 		return speaks(codex.New()), true
+	case hookwire.GeminiCLI:
+		return speaks(geminicli.New()), true
+	case hookwire.Copilot:
+		return speaks(copilot.New()), true
+	case hookwire.VSCode:
+		return speaks(vscode.New()), true
+	case hookwire.QwenCode:
+		return speaks(qwencode.New()), true
+	case hookwire.Windsurf:
+		return speaks(windsurf.New()), true
+	case hookwire.Cline:
+		return speaks(cline.New()), true
+	case hookwire.FactoryDroid:
+		return speaks(factorydroid.New()), true
+	case hookwire.Goose:
+		return speaks(goose.New()), true
+	case hookwire.KimiCode:
+		return speaks(kimicode.New()), true
+	case hookwire.KiroCLI:
+		return speaks(kirocli.New()), true
+	case hookwire.Antigravity:
+		return speaks(antigravity.New()), true
 	}
 	return speaker{}, false
 }
@@ -43,7 +76,8 @@ func speakers(agent string) (speaker, bool) {
 // line.
 func Agents() []string {
 	return []string{
-		hookwire.ClaudeCode, hookwire.Codex,
+		hookwire.ClaudeCode, hookwire.Codex, hookwire.GeminiCLI, hookwire.Copilot, hookwire.VSCode, hookwire.QwenCode,
+		hookwire.Windsurf, hookwire.Cline, hookwire.FactoryDroid, hookwire.Goose, hookwire.KimiCode, hookwire.KiroCLI, hookwire.Antigravity,
 	}
 }
 
