@@ -58,6 +58,10 @@ func ClassOf(event string) Class {
 		"PostCompact", "AfterModel", "PostModelRequest", "PostInvocation", "MessageDisplay", "afterAgentThought",
 		"afterAgentResponse", "post_cascade_response", "post_cascade_response_with_transcript", "PostModelSwitch",
 		"InstructionsLoaded", "CwdChanged", "DirectoryAdded", "FileChanged", "PostFileCreate", "PostFileSave", "PostFileDelete",
+		"session.deleted", "permission.asked", "permission.replied", "file.watcher.updated", "message.updated", "message.part.updated",
+		"message.part.delta", "experimental.text.complete", "experimental.chat.messages.transform", "experimental.chat.system.transform",
+		"chat.params", "chat.headers", "config", "shell.env", "tool.definition", "session.status", "session.updated", "session.diff",
+		"catalog.updated", "integration.updated", "plugin.added", "reference.updated",
 		"file.edited", "WorktreeRemove", "SessionHeartbeat", "TurnStarted", "UserPromptQueued", "session.compacted",
 		"PreToolUseResult", "Manual", "manual":
 		return Notification
