@@ -7,12 +7,14 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/cline"
 	"github.com/grapnel-dev/grapnel/internal/edge/codex"
 	"github.com/grapnel-dev/grapnel/internal/edge/copilot"
+	"github.com/grapnel-dev/grapnel/internal/edge/cursor"
 	"github.com/grapnel-dev/grapnel/internal/edge/factorydroid"
 	"github.com/grapnel-dev/grapnel/internal/edge/geminicli"
 	"github.com/grapnel-dev/grapnel/internal/edge/goose"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/kimicode"
 	"github.com/grapnel-dev/grapnel/internal/edge/kirocli"
+	"github.com/grapnel-dev/grapnel/internal/edge/opencode"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 	"github.com/grapnel-dev/grapnel/internal/edge/qwencode"
 	"github.com/grapnel-dev/grapnel/internal/edge/vscode"
@@ -48,12 +50,16 @@ func speakers(agent string) (speaker, bool) {
 		return speaks(codex.New()), true
 	case hookwire.GeminiCLI:
 		return speaks(geminicli.New()), true
+	case hookwire.Cursor:
+		return speaks(cursor.New()), true
 	case hookwire.Copilot:
 		return speaks(copilot.New()), true
 	case hookwire.VSCode:
 		return speaks(vscode.New()), true
 	case hookwire.QwenCode:
 		return speaks(qwencode.New()), true
+	case hookwire.OpenCode:
+		return speaks(opencode.New()), true
 	case hookwire.Windsurf:
 		return speaks(windsurf.New()), true
 	case hookwire.Cline:
@@ -76,7 +82,7 @@ func speakers(agent string) (speaker, bool) {
 // line.
 func Agents() []string {
 	return []string{
-		hookwire.ClaudeCode, hookwire.Codex, hookwire.GeminiCLI, hookwire.Copilot, hookwire.VSCode, hookwire.QwenCode,
+		hookwire.ClaudeCode, hookwire.Codex, hookwire.GeminiCLI, hookwire.Cursor, hookwire.Copilot, hookwire.VSCode, hookwire.QwenCode, hookwire.OpenCode,
 		hookwire.Windsurf, hookwire.Cline, hookwire.FactoryDroid, hookwire.Goose, hookwire.KimiCode, hookwire.KiroCLI, hookwire.Antigravity,
 	}
 }
