@@ -36,11 +36,6 @@ func Alone(agent, event, reason string) Response {
 		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
 		b = append(b, `,"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`...)
 		return Response{Stdout: append(appendQuoted(b, reason), "}}}\n"...), Stderr: stderr}
-	case agent == QwenCode && event == "":
-		b = appendQuoted([]byte(`{"decision":"block","reason":`), reason)
-		b = appendQuoted(append(b, `,"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny","permissionDecisionReason":`...), reason)
-		b = appendQuoted(append(b, `,"decision":{"behavior":"deny","message":`...), reason)
-		return Response{Stdout: append(b, "}}}\n"...), Stderr: stderr}
 	case agent == Windsurf || agent == KiroCLI:
 		return Response{Exit: 2, Stderr: stderr}
 	case agent == Antigravity && (event == "PreInvocation" || event == "before_model"):
