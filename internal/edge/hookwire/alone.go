@@ -66,10 +66,31 @@ func Silent(agent, event string) Response {
 		return Response{}
 	case agent == Cline:
 		return Response{Stdout: []byte("{\"cancel\":false}\n")}
-	case agent == Cursor && ClassOf(event) == Gate:
-		return Response{Stdout: []byte("{\"continue\":true,\"permission\":\"allow\"}\n")}
+	case agent == Cursor:
+		return Response{Stdout: []byte(cursorGoesOn(event) + "\n")}
 	}
 	return Response{Stdout: []byte("{}\n")}
+}
+
+// cursorGoesOn is what Cursor has to be told to go on. It blocks where it
+// waits for a permission and none is said. Before a shell command or an MCP
+// call, its last hooks before it asks, an allow may be a grant, so it is told to
+// ask; so it is on gates that are not known.
+func cursorGoesOn(event string) string {
+	const ask = `"permission":"ask","user_message":"grapnel has no opinion on this"}`
+	switch event {
+	case "preToolUse", "beforeReadFile", "beforeTabFileRead", "subagentStart", "pre_tool_use", "pre_file_read", "subagent_start":
+		return `{"permission":"allow"}`
+	case "beforeShellExecution", "beforeMCPExecution", "pre_shell", "pre_mcp_call":
+		return "{" + ask
+	}
+	switch {
+	case isPrompt(event):
+		return `{"continue":true}`
+	case ClassOf(event) == Gate:
+		return `{"continue":true,` + ask
+	}
+	return "{}"
 }
 
 // saysNothing reports whether the agent takes an empty answer for no opinion,

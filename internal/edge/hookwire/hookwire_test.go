@@ -182,6 +182,22 @@ func TestAgentsThatReadNoJSON(t *testing.T) {
 	assert.Equal(t, hookwire.Response{Stderr: []byte("no\n")}, hookwire.Alone("antigravity", "PreInvocation", "no"))
 }
 
+// TestCursorIsToldToGoOn: it blocks where nothing is said, and may take an
+// allow for a grant in its last hooks before the person is asked.
+func TestCursorIsToldToGoOn(t *testing.T) {
+	t.Parallel()
+	const ask = `"permission":"ask","user_message":"grapnel has no opinion on this"}`
+	for event, want := range map[string]string{
+		"preToolUse": `{"permission":"allow"}`, "pre_file_read": `{"permission":"allow"}`, "subagentStart": `{"permission":"allow"}`,
+		"beforeSubmitPrompt": `{"continue":true}`, "user_prompt_submit": `{"continue":true}`,
+		"beforeShellExecution": "{" + ask, "pre_mcp_call": "{" + ask, "somethingNew": `{"continue":true,` + ask, "stop": "{}", "afterFileEdit": "{}",
+	} {
+		r := hookwire.Silent("cursor", event)
+		assert.Equal(t, hookwire.Response{Stdout: []byte(want + "\n")}, r, event)
+		assert.True(t, hookwire.Usable("cursor", event, r), event)
+	}
+}
+
 func TestSomeGateIsClosedInEveryShape(t *testing.T) {
 	t.Parallel()
 	deny := func(agent, event string) hookwire.Response {

@@ -72,6 +72,10 @@ type Event struct {
 	Halt          bool // the session or turn can be ended
 	Feedback      bool // a deny comes too late, and its reason reaches the model
 
+	// SilenceAsks: the agent may take every answer but an ask for a grant or a
+	// block, so no opinion is said as an ask.
+	SilenceAsks bool
+
 	// Timeout is the agent's own when its settings say nothing.
 	Timeout time.Duration
 	// Unregistered: our installer leaves it out; Note says why.

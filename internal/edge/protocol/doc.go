@@ -28,6 +28,7 @@
 //
 //   - an allow is said only where the verdict grants and the agent's allow skips
 //     the person's question; everywhere else it is no opinion;
+//   - no opinion is an ask where anything else may be taken for a grant;
 //   - an ask where the agent cannot ask is a deny;
 //   - a changed input where it cannot be changed is a deny;
 //   - a halt where nothing ends the session is a deny;

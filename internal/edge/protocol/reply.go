@@ -66,6 +66,9 @@ func (a *Agent) Answer(event string, v hook.Verdict) Answer {
 	r.fitInput()
 	r.fitEffect()
 	r.fitContext()
+	if row.SilenceAsks && r.Effect == hook.Abstain {
+		r.Note("%s may take anything else on %s for a grant or a block, so the person is asked", a.Title, row.Name)
+	}
 	limit := a.MaxText
 	if limit == 0 {
 		limit = DefaultMaxText

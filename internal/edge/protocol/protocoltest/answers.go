@@ -84,6 +84,11 @@ func (s Suite) obeyed(t *testing.T, what string, e protocol.Event, v hook.Verdic
 	}
 	switch effect {
 	case hook.Abstain, hook.Allow:
+		if e.SilenceAsks && !approved.Granted {
+			assert.True(t, approved.Asked, "%s: nobody is asked", what)
+			assert.NotEmpty(t, a.Note, what)
+			break
+		}
 		assert.False(t, approved.Blocked, "%s: blocks", what)
 		assert.False(t, approved.Continued, "%s: carries on", what)
 		assert.False(t, approved.SessionEnds, "%s: ends the session", what)
