@@ -210,8 +210,8 @@ func join(a, b string) string {
 // Refuse answers a call of which no event could be made. A gate is denied, all
 // else passes, with why in the note. When the payload names another event than
 // the registration and either is a gate, it is denied as by a hook program that
-// is alone, in the language of the one that is; of two gates nobody knows which
-// it is.
+// is alone, in the language of the one that is; of two gates that are not
+// the same nobody knows which it is.
 func (a *Agent) Refuse(c Call, why error) Answer {
 	reason := "grapnel refused this: " + why.Error()
 	names := []string{c.Event}
@@ -220,12 +220,12 @@ func (a *Agent) Refuse(c Call, why error) Answer {
 			names = append(names, native)
 		}
 	}
-	gate, gates, language := false, 0, c.Event
+	gate, gates, language := false, map[hook.Name]bool{}, c.Event
 	for _, name := range names {
 		row, known := a.Lookup(name)
 		if known && row.Canonical.Class() == hook.Gate {
 			language = name
-			gates++
+			gates[row.Canonical] = true
 		}
 		gate = gate || !known || row.Canonical.Class() == hook.Gate
 	}
@@ -234,7 +234,7 @@ func (a *Agent) Refuse(c Call, why error) Answer {
 	}
 	p := a.Answer(language, hook.Verdict{Effect: hook.Deny, Reason: reason})
 	if _, known := a.Lookup(c.Event); len(names) > 1 && known {
-		if gates > 1 {
+		if len(gates) > 1 {
 			language = ""
 		}
 		p.Response = hookwire.Alone(a.Name, language, reason)
