@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
+	"github.com/grapnel-dev/grapnel/internal/edge/vscode/vscodetest"
 )
 
 func suite() protocoltest.Suite {
@@ -112,6 +113,20 @@ func TestAServersToolHasOneName(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &hook.Tool{Name: "demo-echo", Kind: hook.KindMCP, Input: json.RawMessage(`{"text":"hi"}`), CallID: "c"}, e.Data.Tool)
 	assert.Equal(t, "demo-echo", e.Subject)
+}
+
+// TestVSCodeIsDenied: it runs what is registered for Copilot under its own
+// names, and passes over an answer in Copilot's shape, an ask with it.
+func TestVSCodeIsDenied(t *testing.T) {
+	t.Parallel()
+	agent := copilot.New()
+	c := protocoltest.Call(agent, "preToolUse", []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"run_in_terminal","tool_input":{"command":"ls"}}`))
+	_, err := agent.Event(c)
+	require.ErrorIs(t, err, protocol.ErrPayload)
+	r := agent.Refuse(c, err).Response
+	for event, run := range map[string]protocoltest.Client{"preToolUse": copilottest.Run, "PreToolUse": vscodetest.Run} {
+		assert.True(t, run(protocoltest.Situation{Event: event, Approved: true}, protocoltest.Of(r)).Blocked, "%s: exit %d, %s", event, r.Exit, r.Stdout)
+	}
 }
 
 // TestAloneClosesPrompts: exit code 2 closes none.
