@@ -81,6 +81,9 @@ func moveHook(h Hook, from, to *Dialect) (moved Hook, lost []string, ok bool) {
 		if !slices.Contains(moved.Events, event.Name) {
 			moved.Events = append(moved.Events, event.Name)
 		}
+		if apart := to.Vocabulary.apart(from.Vocabulary.Canonical(name), event.Name); len(apart) > 0 {
+			lose("event %s: it is said for %s alone; name %s beside it if you want them", name, event.Name, strings.Join(apart, ", "))
+		}
 	}
 	if len(moved.Events) == 0 {
 		lose("it is left out, none of its events is there")
@@ -127,6 +130,17 @@ func (v Vocabulary) meaning(name string) (hook.Name, bool) {
 		return "", false
 	}
 	return names[0], true
+}
+
+// apart lists the names, other than one of them, that canonical events have here.
+func (v Vocabulary) apart(canonical []hook.Name, name string) []string {
+	var list []string
+	for _, c := range canonical {
+		if e, ok := v.Event(c); ok && e.Name != name && !slices.Contains(list, e.Name) {
+			list = append(list, e.Name)
+		}
+	}
+	return list
 }
 
 func (v Vocabulary) blocks(name string) bool {
