@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,13 @@ func (a *app) up(ctx context.Context, d *daemon) error {
 	}
 	fmt.Fprintf(a.out, "audit   %s, %d records\n", d.paths.auditDir(), d.journal.Size())
 	fmt.Fprintf(a.out, "policy  %d rules, %d hook commands\n", len(d.policy.Policy().Rules()), len(d.hooks))
+	if len(d.sets) > 0 {
+		names := make([]string, len(d.sets))
+		for i, s := range d.sets {
+			names[i] = s.Dialect().Name
+		}
+		fmt.Fprintf(a.out, "hooks of %s\n", strings.Join(names, ", "))
+	}
 	fmt.Fprintf(a.out, "ready   after %d ms\n", time.Since(begin).Milliseconds())
 
 	reload := make(chan os.Signal, 1)
