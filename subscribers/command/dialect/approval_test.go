@@ -188,3 +188,21 @@ func TestASandboxThatCannotBeHadIsNotGoneOnFrom(t *testing.T) {
 	assert.ErrorIs(t, err, process.ErrSandbox)
 	assert.NoFileExists(t, filepath.Join(p.dir, "ran"))
 }
+
+func TestSomebodyElsesHookStaysInTheSandbox(t *testing.T) {
+	t.Parallel()
+	p, tr := newPlace(t), newTrust(t)
+	sandbox := process.Sandbox{Mode: process.SandboxRequired, ReadWrite: []string{"/no/such/directory"}}
+	p.workspace(`{"hooks":[{"on":["before"],"name":"out","run":"touch ran","sandbox":"off"}]}`, "")
+	s := p.set(dialect.Options{Trust: tr, Sandbox: sandbox})
+	p.approve(s, tr)
+	_, err := s.Decide(t.Context(), p.event("Bash", `{}`))
+	require.ErrorIs(t, err, process.ErrSandbox)
+	require.NoFileExists(t, filepath.Join(p.dir, "ran"))
+	// The person's own may.
+	p.workspace(`{"hooks":[]}`, "")
+	p.user(`{"on":["before"],"name":"out","run":"touch ran","sandbox":"off"}`)
+	_, err = s.Decide(t.Context(), p.event("Bash", `{}`))
+	require.NoError(t, err)
+	assert.FileExists(t, filepath.Join(p.dir, "ran"))
+}

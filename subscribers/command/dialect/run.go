@@ -111,7 +111,10 @@ func (s *Set) start(ctx context.Context, step Step, c *Call, feed Feed, timeout 
 		Name: s.dialect.Name, Shell: feed.Shell, Command: feed.Command, Dir: s.dir(h, c, feed.Dir),
 		Stdin: feed.Stdin, Timeout: timeout, MaxOutput: s.dialect.MaxOutput, Sandbox: h.Sandbox,
 	}
-	if spec.Sandbox.Mode == "" {
+	// Somebody else's hook cannot leave the configuration's sandbox by having
+	// one of its own.
+	outer := s.o.Sandbox.Mode != "" && s.o.Sandbox.Mode != process.SandboxOff
+	if spec.Sandbox.Mode == "" || outer && !loosens(h.Origin.Source) {
 		spec.Sandbox = s.o.Sandbox
 	}
 	set, omitted, err := s.variables(h, c, feed)

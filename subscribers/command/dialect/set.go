@@ -40,7 +40,8 @@ type Options struct {
 	Trust *Trust
 	// TrustWorkspace reports whether a workspace's hooks need no approval.
 	TrustWorkspace func(workspace string) bool
-	// Sandbox is what hooks run in that say nothing about it.
+	// Sandbox is what hooks run in that say nothing about it, and all those that
+	// others wrote.
 	Sandbox process.Sandbox
 	// Ask asks a language model; without it prompt hooks fail.
 	Ask func(context.Context, Question) (Answer, error)
