@@ -23,9 +23,9 @@ const (
 // the agent reads as well. They get one decision.
 //
 // The same event twice has one id and the same data. A twin comes in another
-// agent's protocol: it has the same caller, session, event, tool, input and
-// working directory. A grant does not pass to a twin, since it was decided for
-// another agent.
+// agent's protocol, or under another of the agent's names for the event: it has
+// the same caller, session, event, tool, input and working directory. A grant
+// does not pass to a twin, since it was decided for another one.
 type repeats struct {
 	mu    sync.Mutex
 	known map[string]*settled
@@ -36,7 +36,7 @@ type repeats struct {
 type settled struct {
 	done  chan struct{}
 	began time.Time
-	agent string
+	from  string // the agent and its own name of the event
 	keys  []string
 	v     hook.Verdict
 }
@@ -47,12 +47,12 @@ func newRepeats() *repeats { return &repeats{known: make(map[string]*settled)} }
 // then the caller decides and must call end with what it gets beside, unless
 // that is nil as well: only calls of tools are looked at.
 func (r *repeats) begin(e hook.Event, caller, digest string, now time.Time) (before, mine *settled) {
-	t, agent := e.Data.Tool, e.Data.Native.Agent
+	t, from := e.Data.Tool, native(e)
 	if t == nil {
 		return nil, nil
 	}
 	keys := []string{strings.Join([]string{"same", caller, e.Source, e.ID, string(e.Name), e.Subject, digest}, "\x00")}
-	if agent != "" && e.SessionID != "" && len(t.Input) > 0 {
+	if e.Data.Native.Agent != "" && e.SessionID != "" && len(t.Input) > 0 {
 		keys = append(keys, strings.Join([]string{
 			"twin", caller, e.SessionID, string(e.Name), hook.Token(t.Name), string(t.Kind), e.Data.CWD, hook.Digest(t.Input),
 		}, "\x00"))
@@ -61,17 +61,19 @@ func (r *repeats) begin(e hook.Event, caller, digest string, now time.Time) (bef
 	defer r.mu.Unlock()
 	r.forget(now)
 	for i, key := range keys {
-		if s := r.known[key]; s != nil && (i == 0 || s.agent != agent) {
+		if s := r.known[key]; s != nil && (i == 0 || s.from != from) {
 			return s, nil
 		}
 	}
-	mine = &settled{done: make(chan struct{}), began: now, agent: agent, keys: keys}
+	mine = &settled{done: make(chan struct{}), began: now, from: from, keys: keys}
 	for _, key := range keys {
 		r.known[key] = mine
 	}
 	r.order = append(r.order, mine)
 	return nil, mine
 }
+
+func native(e hook.Event) string { return e.Data.Native.Agent + "\x00" + e.Data.Native.Event }
 
 // forget drops what is too old or too much. r.mu is held.
 func (r *repeats) forget(now time.Time) {
@@ -102,7 +104,7 @@ func (s *settled) again(ctx context.Context, e hook.Event) (v hook.Verdict, ok b
 		return v, false
 	}
 	v = s.v
-	if s.agent != e.Data.Native.Agent {
+	if s.from != native(e) {
 		v.Grant = false
 	}
 	v.Note = note(v.Note, "the same call came twice and was decided once")

@@ -118,6 +118,7 @@ func (e *Edge) Decide(ctx context.Context, r hookwire.Request) (answer hookwire.
 			answer = hookwire.Alone(r.Agent, r.Event, "grapnel: reading this hook's input failed inside the daemon; its log says where")
 		}
 	}()
+	r.Agent, r.Event = guest(r)
 	speaker, ok := speakers(r.Agent)
 	if !ok {
 		return hookwire.Alone(r.Agent, r.Event, fmt.Sprintf("grapnel: there is no agent %.60q; `grapnel agents` lists those there are", r.Agent))
