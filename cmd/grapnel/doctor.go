@@ -142,8 +142,8 @@ func (a *app) checkAgent(ctx context.Context, s install.Status) []check {
 	if len(s.Missing) > 0 {
 		registered.Note = "not registered: " + strings.Join(s.Missing, ", ") + "; run `grapnel install " + s.Agent + "`\n"
 	}
-	if len(s.LeftOut) > 0 {
-		registered.Note += "left out: " + strings.Join(s.LeftOut, ", ") + "\n"
+	for _, event := range s.LeftOut {
+		registered.Note += "left out: " + event + "\n"
 	}
 	registered.Note += strings.Join(s.Notes, "\n")
 	checks := append([]check{registered}, problems(s)...)

@@ -97,7 +97,7 @@ func canaryOf(agent string) (canary, bool) {
 		c.exit2 = stops
 		c.payload = map[string]any{
 			"timestamp": now.UTC().Format(time.RFC3339Nano), "cwd": cwd, "sessionId": session, "hookEventName": "PreToolUse",
-			"transcript_path": "", "tool_name": "runInTerminal", "tool_input": command, "tool_use_id": id,
+			"transcript_path": "", "tool_name": "run_in_terminal", "tool_input": command, "tool_use_id": id,
 		}
 	case hookwire.Windsurf:
 		c.event, c.exit2, c.denies = "pre_run_command", stops, nil
@@ -136,6 +136,14 @@ func canaryOf(agent string) (canary, bool) {
 		c.payload = map[string]any{
 			"conversationId": session, "stepIdx": now.UnixNano(), "modelName": "canary", "transcriptPath": "", "workspacePaths": []string{cwd},
 			"toolCall": map[string]any{"name": "run_command", "args": map[string]any{"CommandLine": canaryCommand, "Cwd": cwd}},
+		}
+	case hookwire.OpenCode:
+		// Our plugin is in between: it throws on exit code 2 and on this decision.
+		c.event, c.exit2, c.denies, c.reasons = "tool.execute.before", stops, map[string]any{"decision": "block"}, []string{"reason"}
+		c.payload = map[string]any{
+			"hook_event_name": "tool.execute.before", "id": id, "session_id": session, "cwd": cwd,
+			"input":  map[string]any{"tool": "bash", "sessionID": session, "callID": id},
+			"output": map[string]any{"args": command},
 		}
 	default:
 		return canary{}, false

@@ -1,10 +1,13 @@
 package install
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 // inspectCodex looks into config.toml, where hooks can be switched off, and
@@ -12,18 +15,18 @@ import (
 func inspectCodex(in *inspection) {
 	user := in.Files[0]
 	path := filepath.Join(filepath.Dir(user.Path), "config.toml")
-	tables, err := tomlTables(path)
+	config, err := readCodexConfig(path)
 	if err != nil {
 		in.problem("%s: %v; whether hooks are on and trusted cannot be said", path, err)
 		return
 	}
 	for _, key := range []string{"hooks", "codex_hooks"} {
-		if tables["features"][key] == "false" {
+		if config.Features[key] == false {
 			in.problem("%s has %s = false in [features]: no hook fires; remove the key", path, key)
 		}
 	}
 	for _, f := range in.Files {
-		untrusted, off := in.untrusted(f, tables)
+		untrusted, off := in.untrusted(f, config)
 		if len(untrusted) > 0 {
 			in.problem("%s: Codex skips %s without a word until you have trusted the hooks: start codex and open /hooks", f.Path, strings.Join(untrusted, ", "))
 		}
@@ -38,7 +41,7 @@ func inspectCodex(in *inspection) {
 
 // untrusted lists the events whose entries have no hash on record, and those
 // that are switched off. Which hash is right only Codex can say.
-func (in *inspection) untrusted(f FileStatus, tables map[string]map[string]string) (untrusted, off []string) {
+func (in *inspection) untrusted(f FileStatus, config codexConfig) (untrusted, off []string) {
 	change, err := read(f.Path)
 	format, ok := in.settings.target.format.(jsonFormat)
 	if err != nil || change.Old == nil || f.Err != nil || !ok {
@@ -58,63 +61,43 @@ func (in *inspection) untrusted(f FileStatus, tables map[string]map[string]strin
 		}
 		// hooks.json:event:group:entry; both spellings of events count.
 		end := fmt.Sprintf(":%d:%d", e.way[2].index, e.way[4].index)
-		var state map[string]string
+		trusted, on := false, true
 		for _, name := range []string{e.event, snake(e.event)} {
 			for _, file := range []string{f.Path, change.Target} {
-				if t, ok := tables[tomlPath("hooks", "state", file+":"+name+end)]; ok {
-					state = t
+				if state, ok := config.Hooks.State[file+":"+name+end]; ok {
+					trusted, on = state.TrustedHash != "", state.Enabled == nil || *state.Enabled
 				}
 			}
 		}
 		switch {
-		case tomlString(state["trusted_hash"]) == "":
+		case !trusted:
 			untrusted = append(untrusted, e.event)
-		case state["enabled"] == "false":
+		case !on:
 			off = append(off, e.event)
 		}
 	}
 	return slices.Compact(untrusted), slices.Compact(off)
 }
 
-// tomlTables reads a TOML file that need not be there: values as they are
-// written, by table and key.
-func tomlTables(path string) (map[string]map[string]string, error) {
-	change, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	statements, err := scanTOML(strings.TrimPrefix(string(change.Old), byteOrderMark))
-	if err != nil {
-		return nil, err
-	}
-	tables := map[string]map[string]string{}
-	var table []string
-	var put func(key []string, value string)
-	put = func(key []string, value string) {
-		if strings.HasPrefix(value, "{") {
-			for _, st := range inlineTable(value) {
-				put(slices.Concat(key, st.key), st.value)
-			}
-			return
-		}
-		name := tomlPath(key[:len(key)-1]...)
-		if tables[name] == nil {
-			tables[name] = map[string]string{}
-		}
-		tables[name][key[len(key)-1]] = value
-	}
-	for _, st := range statements {
-		if st.header {
-			table = st.key
-		} else {
-			put(slices.Concat(table, st.key), st.value)
-		}
-	}
-	return tables, nil
+// codexConfig is what concerns hooks in config.toml.
+type codexConfig struct {
+	Features map[string]any `toml:"features"`
+	Hooks    struct {
+		State map[string]struct {
+			TrustedHash string `toml:"trusted_hash"`
+			Enabled     *bool  `toml:"enabled"`
+		} `toml:"state"`
+	} `toml:"hooks"`
 }
 
-// tomlPath is a table's name as a key of a map.
-func tomlPath(key ...string) string { return strings.Join(key, "\x00") }
+// readCodexConfig reads a file that need not be there.
+func readCodexConfig(path string) (c codexConfig, err error) {
+	change, err := read(path)
+	if err == nil {
+		err = toml.Unmarshal(bytes.TrimPrefix(change.Old, []byte(byteOrderMark)), &c)
+	}
+	return c, err
+}
 
 // snake spells PreToolUse as pre_tool_use.
 func snake(event string) string {

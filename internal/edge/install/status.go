@@ -186,12 +186,17 @@ func Inspect(agent string, o *Options) (Status, error) {
 	return s, nil
 }
 
-// leftOut lists what is not registered, and why.
+// leftOut lists what is not registered, and why. What is registered under
+// another of its names is not left out.
 func leftOut(agent string) []string {
 	var list []string
-	for _, c := range edge.Capabilities() {
+	all := edge.Capabilities()
+	for _, c := range all {
 		switch {
 		case c.Agent != agent || registered(c, false):
+		case slices.ContainsFunc(all, func(o edge.Capability) bool {
+			return o.Agent == agent && o.Canonical == c.Canonical && registered(o, false)
+		}):
 		case c.Canonical == hook.ModelStreamChunk:
 			list = append(list, c.Event+" (one process for each streamed piece; on request, with --message-display)")
 		default:

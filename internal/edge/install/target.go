@@ -45,9 +45,6 @@ const (
 
 // targetOf finds an agent's settings.
 func targetOf(agent string) (target, bool) {
-	if agent == hookwire.OpenCode {
-		return target{}, false
-	}
 	for _, t := range append(jsonTargets(), otherTargets()...) {
 		if t.agent == agent {
 			return t, true
@@ -116,10 +113,11 @@ func jsonTargets() []target {
 				return shellEntry(line, "timeoutSec", r.seconds, nil)
 			}, commands: []string{"command", "bash", "powershell", "exec"}},
 			note: func(s Scope) string {
+				note := "VS Code reads this directory as well, with payloads of its own, which the hook denies; chat.hookFilesLocations turns it off there"
 				if s == Project {
-					return "Copilot's cloud agent reads this file as well, and denies every tool call where the hook program is not there"
+					note += ". Copilot's cloud agent reads it, too, and denies every tool call where the hook program is not there"
 				}
-				return ""
+				return note
 			},
 		},
 		{
@@ -127,7 +125,7 @@ func jsonTargets() []target {
 			user: below(".copilot", "hooks", "grapnel-vscode.json"), project: ".github/hooks/grapnel-vscode.json",
 			format: jsonFormat{path: []string{"hooks"}, entry: inSeconds(nothing), commands: []string{"command", "linux", "osx", "windows"}},
 			note: func(Scope) string {
-				return "Copilot CLI reads this directory as well; `grapnel doctor` says what fires twice"
+				return "Copilot CLI reads this directory as well and runs these hooks"
 			},
 		},
 		{
@@ -165,7 +163,12 @@ func jsonTargets() []target {
 			})},
 		},
 		{
-			agent: hookwire.KiroCLI, owned: true, without: runs,
+			agent: hookwire.KiroCLI, owned: true, without: runs, inspect: func(in *inspection) {
+				if in.Installed() {
+					in.note("%s", kiroNote)
+				}
+			},
+			note: func(Scope) string { return kiroNote },
 			user: below(".kiro", "hooks", "grapnel.json"), project: ".kiro/hooks/grapnel.json",
 			format: jsonFormat{path: []string{"hooks"}, trigger: "trigger", root: []member{{"version", text("v1")}}, commands: []string{"action.command"},
 				entry: func(r registration, line string) value {
@@ -184,6 +187,8 @@ func jsonTargets() []target {
 		},
 	}
 }
+
+const kiroNote = "this is for Kiro CLI 3 and the IDE; version 2 has hooks in each agent's own configuration and does not read the file"
 
 // hookName is what our hooks are called where they have a name.
 const hookName = "grapnel"

@@ -1,11 +1,14 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 // tomlFormat is settings in TOML with one table [[hooks]] for each hook.
@@ -66,7 +69,7 @@ func (f tomlFormat) edit(s *Settings, old string, wanted []registration) (edited
 			text = addTable(text, f.table(r, s.line(r.event)))
 		}
 	}
-	if err := f.check(s, text, rest, wanted); err != nil {
+	if err := f.check(s, old, text, rest, wanted); err != nil {
 		return "", nil, err
 	}
 	if bom {
@@ -75,22 +78,63 @@ func (f tomlFormat) edit(s *Settings, old string, wanted []registration) (edited
 	return text, left, nil
 }
 
-// check reads what was written: what is not ours has to be as it was.
-func (f tomlFormat) check(s *Settings, text string, rest []string, wanted []registration) error {
+// check reads what was there and what is to be written with a parser that knows
+// all of TOML: they may differ in our hooks alone, and these are as wanted.
+func (f tomlFormat) check(s *Settings, old, text string, rest []string, wanted []registration) error {
+	was, err := f.parse(s, strings.TrimPrefix(old, byteOrderMark))
+	if err != nil {
+		return notTOML(err)
+	}
+	is, err := f.parse(s, text)
+	if err != nil {
+		return fmt.Errorf("%w: with our hooks in it, it would not be TOML (%w)", ErrSettings, err)
+	}
 	hooks, now, err := f.hooks(s, text)
 	if err != nil {
 		return err
 	}
-	ours := 0
-	for _, h := range hooks {
-		if h.ours {
-			ours++
-		}
-	}
-	if !slices.Equal(now, rest) || ours != len(wanted) {
-		return fmt.Errorf("%w: it is written in a way that is not understood here", ErrSettings)
+	hooks = slices.DeleteFunc(hooks, func(h tomlHook) bool { return !h.ours })
+	if is.ours != len(wanted) || len(hooks) != len(wanted) || is.others != was.others || !slices.Equal(now, rest) {
+		return fmt.Errorf("%w: its hooks are written in a way that is not understood here", ErrSettings)
 	}
 	return nil
+}
+
+// notTOML is an error of the parser, which says where it is.
+func notTOML(err error) error {
+	var at *toml.DecodeError
+	if errors.As(err, &at) {
+		line, _ := at.Position()
+		return fmt.Errorf("%w: line %d: it is not TOML (%w); correct it first", ErrSettings, line, err)
+	}
+	return fmt.Errorf("%w: it is not TOML (%w); correct it first", ErrSettings, err)
+}
+
+// tomlContent is what a file says, ours and everything else apart.
+type tomlContent struct {
+	ours   int
+	others string
+}
+
+func (f tomlFormat) parse(s *Settings, text string) (tomlContent, error) {
+	var all map[string]any
+	if err := toml.Unmarshal([]byte(text), &all); err != nil {
+		return tomlContent{}, err
+	}
+	hooks, ok := all[tomlHooks].([]any)
+	if !ok {
+		return tomlContent{others: fmt.Sprintf("%#v", all)}, nil
+	}
+	n := len(hooks)
+	hooks = slices.DeleteFunc(hooks, func(one any) bool {
+		table, _ := one.(map[string]any)
+		line, _ := table["command"].(string)
+		return isOurs(words(line), s.binary, s.target.agent)
+	})
+	if all[tomlHooks] = hooks; n > 0 && len(hooks) == 0 {
+		delete(all, tomlHooks)
+	}
+	return tomlContent{ours: n - len(hooks), others: fmt.Sprintf("%#v", all)}, nil
 }
 
 // table is a hook's lines.
@@ -231,7 +275,13 @@ func (f tomlFormat) read(s *Settings, path string, out *FileStatus) {
 	if out.Exists = change.Old != nil; !out.Exists {
 		return
 	}
-	hooks, _, err := f.hooks(s, strings.TrimPrefix(string(change.Old), byteOrderMark))
+	text := strings.TrimPrefix(string(change.Old), byteOrderMark)
+	hooks, _, err := f.hooks(s, text)
+	if err == nil {
+		if _, err = f.parse(s, text); err != nil {
+			err = notTOML(err)
+		}
+	}
 	if err != nil {
 		out.Err = fmt.Errorf("%s: %w", path, err)
 		return

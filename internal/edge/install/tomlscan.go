@@ -259,29 +259,9 @@ func (s *scanner) list(end string, one func() *tomlError) *tomlError {
 		if bad := one(); bad != nil {
 			return bad
 		}
-		if s.space(true); !s.take(",") && s.peek() != end[0] {
+		if s.space(true); !s.take(",") && s.peek() != end[0] && s.at < len(s.text) {
 			return s.bad("neither a comma nor " + end + " follows")
 		}
-	}
-}
-
-// inlineTable lists the keys of a table in braces that has been scanned.
-func inlineTable(value string) (list []statement) {
-	s := &scanner{text: value, at: 1}
-	for {
-		s.space(true)
-		key, bad := s.key()
-		if bad != nil || !s.take("=") {
-			return list
-		}
-		s.space(false)
-		from := s.at
-		if s.value(0) != nil {
-			return list
-		}
-		list = append(list, statement{key: key, value: value[from:s.at]})
-		s.space(true)
-		s.take(",")
 	}
 }
 
