@@ -37,13 +37,18 @@ type agentsFile struct {
 }
 
 func (a *app) agentsCommand() *cobra.Command {
-	return &cobra.Command{
+	var markdown bool
+	c := &cobra.Command{
 		Use: "agents [AGENT]", Short: "Agents known, their events, what each can do",
 		Long: `List what each agent can be made to do on each of its events, and where our hook
 for it is registered. With AGENT also its settings files, what our hooks are not
 registered for and why, and what its users should know.`,
 		Args: cobra.MaximumNArgs(1), ValidArgs: edge.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if markdown {
+				_, err := fmt.Fprint(a.out, edge.Page())
+				return err
+			}
 			if len(args) == 1 {
 				return a.showAgent(args[0])
 			}
@@ -61,6 +66,8 @@ registered for and why, and what its users should know.`,
 			return a.agentTable(all)
 		},
 	}
+	c.Flags().BoolVar(&markdown, "markdown", false, "all of it as a page of documentation")
+	return c
 }
 
 func (a *app) aboutAgent(agent string) (agentAbout, error) {
