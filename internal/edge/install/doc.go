@@ -1,11 +1,11 @@
 // Package install puts grapnel's hook entries into an agent's own settings
-// files and takes them out again.
+// files and takes them out again, for every agent that the edge knows.
 //
 // # Usage
 //
-// [NewClaudeCode] names a settings file. PlanInstall and PlanUninstall read it
-// and return a [Change], which has touched nothing yet: print its Diff, or
-// Apply it. [Inspect] says what is installed where and why a hook would not
+// [New] names an agent's settings of a scope. PlanInstall and PlanUninstall
+// read them and return a [Plan], which has touched nothing yet: print its Diff,
+// or Apply it. [Inspect] says what is installed where and why a hook would not
 // fire.
 //
 // # What is edited
@@ -14,40 +14,63 @@
 // stays byte for byte: order, indentation, comments, trailing commas, line
 // ends, a byte order mark. What is added follows the indentation around it.
 // Taking out what was put in gives the same bytes again, but for objects and
-// arrays that were empty before, which go with the last entry in them. A
-// comment goes only if it stands inside one of our entries.
+// arrays that were empty before, which go with the last entry in them, for a
+// "version" that the agent wants beside its hooks and that was missing, which
+// stays, and for files in which there was nothing. A comment goes only if it
+// stands inside one of our entries.
 //
 // An entry is ours when its command is this grapnel's hook binary, or any
 // program named grapnel-hook, with the agent's name as its first argument (or
 // "grapnel hook" and the agent's name). Commands that only mention it, such as
-// a wrapper somebody wrote, are reported in [Change.Left] and not touched.
+// a wrapper somebody wrote, are reported in [Plan.Left] and not touched.
 //
 // A file that does not parse, or is not shaped as the agent's settings are, is
 // an error that wraps [ErrSettings], and is left as it is. So is one that
-// changed between the plan and its application ([ErrChanged]).
+// changed between the plan and its application ([ErrChanged]), and a hook of
+// somebody else where an agent has room for one.
 //
 // # Writing
 //
-// The new file is written beside the old one, synced, and renamed over it with
+// Each new file is written beside the old one, synced, and renamed over it with
 // the same mode. A settings file that is a symbolic link, as in a repository
 // of dotfiles, is edited at its target. The old bytes are kept beside it under
-// a name with the time in it; not when nothing changes.
+// a name with the time in it; not when nothing changes. A file that is ours
+// alone goes when nothing of ours is left in it: a registration whose program
+// is missing makes some agents block everything.
 //
-// # Entries for Claude Code
+// # Entries
 //
-// The command is one line for a shell, quoted where the path needs it: that is
-// how Claude Code was seen to start hooks in every version, while the form
-// with "args" is newer, and a version that does not know it would start the
-// program without them.
+// Each event that the edge's table does not leave out has one entry, without a
+// matcher and with the agent's name and the event's as arguments, since not
+// every payload says them. The command is one line for a shell, quoted where
+// the path needs it. It is the same each time: Codex trusts a hook by a hash of
+// its definition. Where an agent has a switch that blocks when a hook fails, it
+// stands on gates.
 //
-// WorktreeCreate is never registered, because a listener there takes git's own
-// place. MessageDisplay is registered on request alone: it fires for each
-// streamed piece of text, each time starting a process, and can decide
-// nothing. A key onFailure "block" stands where the agent honours it and an
-// unanswered hook must not let the action through: on tool, prompt and
-// permission events. The time-outs are longer than the hook program's own, so
-// that its answer comes first; the one of SessionEnd is small, since the agent
-// waits for it at its end.
+// Time-outs are longer than the hook program's own, so that its answer comes
+// first, and in the agent's own unit; those of events at whose end the agent
+// waits are small. A longer one that somebody has written stays.
+//
+//	agent          settings                                  form
+//	claude-code    ~/.claude/settings.json                   JSON, groups; seconds; onFailure "block"
+//	codex          ~/.codex/hooks.json                       JSON, groups; seconds; trusted in /hooks
+//	gemini-cli     ~/.gemini/settings.json                   JSON, groups; milliseconds
+//	cursor         ~/.cursor/hooks.json                      JSON, lists; seconds; failClosed
+//	copilot        ~/.copilot/hooks/grapnel.json             JSON, lists; timeoutSec
+//	vscode         ~/.copilot/hooks/grapnel-vscode.json      JSON, lists; seconds
+//	qwen-code      ~/.qwen/settings.json                     JSON, groups; milliseconds, which all its versions read
+//	opencode       ~/.config/opencode/plugins/grapnel.js     a plugin, package opencode's
+//	windsurf       ~/.codeium/windsurf/hooks.json            JSON, lists; no time-out
+//	cline          ~/Documents/Cline/Hooks                   a program for each event
+//	factory-droid  ~/.factory/hooks.json                     JSON, groups, the events at the top; seconds
+//	goose          ~/.agents/plugins/grapnel/hooks/hooks.json  JSON, groups; seconds; on_failure "block"
+//	kimi-code      ~/.kimi-code/config.toml                  TOML, a table [[hooks]] each; seconds
+//	kiro-cli       ~/.kiro/hooks/grapnel.json                JSON, one list; seconds
+//	antigravity    ~/.gemini/config/hooks.json               JSON, under "grapnel", groups and lists; seconds
+//
+// Claude Code's WorktreeCreate is never registered, because a listener there
+// takes git's own place. Pieces of streamed messages are registered on request
+// alone: they start a process each, and can decide nothing.
 //
 // # Concurrency
 //

@@ -169,7 +169,7 @@ func inspectCopilot(in *inspection) {
 
 func inspectVSCode(in *inspection) {
 	const denied = "they can fire here as well, on payloads that are not their agent's, and deny what they do not understand; chat.hookFilesLocations turns that off"
-	in.alsoReads(hookwire.ClaudeCode, denied, "user", "project", "local")
+	in.alsoReads(hookwire.ClaudeCode, twice, "user", "project", "local")
 	in.alsoReads(hookwire.Copilot, denied, "user", "project")
 }
 

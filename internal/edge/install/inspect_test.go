@@ -104,6 +104,8 @@ func TestCodexTrust(t *testing.T) {
 	assert.Empty(t, status.Problems)
 	assert.Contains(t, strings.Join(status.Notes, "\n"), "only /hooks shows")
 
+	f.put(config, state.String()+"[[hooks.Stop]]\nhooks = []\n")
+	assert.Contains(t, strings.Join(f.inspect(hookwire.Codex).Notes, "\n"), "config.toml has hooks, too")
 	f.put(config, strings.Replace(state.String(), "stop:1:0", "stop:0:0", 1))
 	problems = f.inspect(hookwire.Codex).Problems
 	require.Len(t, problems, 1)

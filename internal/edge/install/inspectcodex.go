@@ -25,6 +25,9 @@ func inspectCodex(in *inspection) {
 			in.problem("%s has %s = false in [features]: no hook fires; remove the key", path, key)
 		}
 	}
+	if len(user.Lines) > 0 && config.inline {
+		in.note("%s has hooks, too; Codex runs those and the ones in %s, and warns that there are both", path, user.Path)
+	}
 	for _, f := range in.Files {
 		untrusted, off := in.untrusted(f, config)
 		if len(untrusted) > 0 {
@@ -88,13 +91,26 @@ type codexConfig struct {
 			Enabled     *bool  `toml:"enabled"`
 		} `toml:"state"`
 	} `toml:"hooks"`
+
+	inline bool // hooks of events stand here, too
 }
 
 // readCodexConfig reads a file that need not be there.
 func readCodexConfig(path string) (c codexConfig, err error) {
 	change, err := read(path)
-	if err == nil {
-		err = toml.Unmarshal(bytes.TrimPrefix(change.Old, []byte(byteOrderMark)), &c)
+	if err != nil {
+		return c, err
+	}
+	text := bytes.TrimPrefix(change.Old, []byte(byteOrderMark))
+	if err := toml.Unmarshal(text, &c); err != nil {
+		return c, err
+	}
+	var all struct {
+		Hooks map[string]any `toml:"hooks"`
+	}
+	err = toml.Unmarshal(text, &all)
+	for key := range all.Hooks {
+		c.inline = c.inline || key != "state"
 	}
 	return c, err
 }

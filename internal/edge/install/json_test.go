@@ -3,8 +3,10 @@ package install_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,33 +98,31 @@ func anyJSON(agent string) *rapid.Generator[string] {
 
 func TestUninstallUndoesInstallForEveryAgent(t *testing.T) {
 	t.Parallel()
-	for agent := range shapes() {
-		t.Run(agent, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			s := f.settingsOf(agent, install.User)
-			f.put(s.Path(), "{}")
-			rapid.Check(t, func(t *rapid.T) {
-				before := anyJSON(agent).Draw(t, "settings")
-				require.NoError(t, os.WriteFile(s.Path(), []byte(before), 0o600))
-				installed, err := s.PlanInstall()
-				require.NoError(t, err, "%s", before)
-				after := string(installed.Changes[0].New)
-				for _, event := range install.Events(agent) {
-					require.Equal(t, 1, strings.Count(after, "grapnel-hook "+agent+" "+event+`"`), event)
-				}
-				require.Equal(t, len(comments(before)), len(comments(after)))
-				require.Equal(t, strings.Count(before, `"mine-`), strings.Count(after, `"mine-`))
-				require.NoError(t, os.WriteFile(s.Path(), installed.Changes[0].New, 0o600))
-				again, err := s.PlanInstall()
-				require.NoError(t, err)
-				require.True(t, again.Empty(), "installing is idempotent:\n%s", again.Diff())
-				removed, err := s.PlanUninstall()
-				require.NoError(t, err)
-				require.Equal(t, before, string(removed.Changes[0].New))
-			})
-		})
-	}
+	f := newFixture(t)
+	agents := slices.Sorted(maps.Keys(shapes()))
+	rapid.Check(t, func(t *rapid.T) {
+		agent := rapid.SampledFrom(agents).Draw(t, "agent")
+		s, err := install.New(agent, install.User, f.binary, f.o)
+		require.NoError(t, err)
+		before := anyJSON(agent).Draw(t, "settings")
+		require.NoError(t, os.MkdirAll(filepath.Dir(s.Path()), 0o700))
+		require.NoError(t, os.WriteFile(s.Path(), []byte(before), 0o600))
+		installed, err := s.PlanInstall()
+		require.NoError(t, err, "%s", before)
+		after := string(installed.Changes[0].New)
+		for _, event := range install.Events(agent) {
+			require.Equal(t, 1, strings.Count(after, "grapnel-hook "+agent+" "+event+`"`), event)
+		}
+		require.Equal(t, len(comments(before)), len(comments(after)))
+		require.Equal(t, strings.Count(before, `"mine-`), strings.Count(after, `"mine-`))
+		require.NoError(t, os.WriteFile(s.Path(), installed.Changes[0].New, 0o600))
+		again, err := s.PlanInstall()
+		require.NoError(t, err)
+		require.True(t, again.Empty(), "installing is idempotent:\n%s", again.Diff())
+		removed, err := s.PlanUninstall()
+		require.NoError(t, err)
+		require.Equal(t, before, string(removed.Changes[0].New))
+	})
 }
 
 // TestWhatIsWrittenIsWhereTheAgentReadsIt looks at entries by the shape alone.
