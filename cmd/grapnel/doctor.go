@@ -36,11 +36,13 @@ something is wrong, and says what to do.`,
 			if len(args) == 1 && !slices.Contains(install.Agents(), args[0]) {
 				return unknownAgent(args[0])
 			}
+			// The bus first: a canary starts one where there is none.
+			checks := append(a.checkBus(c.Context()), a.checkPlatform(c.Context())...)
 			agents, err := a.checkAgents(c.Context(), args)
 			if err != nil {
 				return err
 			}
-			return a.reportChecks(slices.Concat(a.checkBus(c.Context()), a.checkPlatform(c.Context()), agents))
+			return a.reportChecks(append(checks, agents...))
 		},
 	}
 }
