@@ -389,21 +389,25 @@ func TestNoVariableOpensAGate(t *testing.T) {
 	}
 }
 
-// script writes a shell script; its text is the test's own.
+// script writes a shell script; its text is the test's own. Another process
+// writes it in the end: a file that this one has had open for writing may be
+// "busy" when it is run, since a child that is being forked has it open too.
 func script(t testing.TB, path, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+	draft := filepath.Join(t.TempDir(), "draft")
+	require.NoError(t, os.WriteFile(draft, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+	out, err := exec.Command("cp", "-p", draft, path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
-// beside copies the shim into the test's directory, where the full binary is
+// beside puts the shim into the test's directory, where the full binary is
 // looked for.
 func (s *shim) beside(text string) {
-	b, err := os.ReadFile(s.self)
-	require.NoError(s.t, err)
+	shim := s.self
 	bin := filepath.Join(filepath.Dir(s.dir), "bin")
 	require.NoError(s.t, os.Mkdir(bin, 0o755))
 	s.self = filepath.Join(bin, "grapnel-hook")
-	require.NoError(s.t, os.WriteFile(s.self, b, 0o755))
+	require.NoError(s.t, os.Link(shim, s.self))
 	script(s.t, filepath.Join(bin, "grapnel"), text)
 }
 

@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (s *site) hook(way, event, stdin string, flags ...string) result {
 func call(event, tool string, input any) string {
 	b, err := json.Marshal(map[string]any{
 		"session_id": "attack", "cwd": "/tmp", "permission_mode": "default", "hook_event_name": event,
-		"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1",
+		"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_" + rand.Text(),
 	})
 	if err != nil {
 		panic(err) // what the tests pass in marshals

@@ -19,7 +19,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(100 * time.Second),
+		Deadline:            time.Now().Add(8 * time.Minute), // all of them together
 		Setup:               setUp,
 		Cmds:                stageCommands(),
 	})
