@@ -254,3 +254,37 @@ func TestAntigravityKeepsOtherNames(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, text, string(left))
 }
+
+func FuzzSettingsOfEveryAgent(f *testing.F) {
+	agents := slices.Sorted(maps.Keys(shapes()))
+	for i := range agents {
+		for _, s := range []string{`{}`, `{"hooks":{"Stop":[{"hooks":[]}]}}`, `{"Stop":[{"hooks":[]}]}`, `{"hooks":[{"trigger":"Stop"}]}`, `{"x":{"Stop":[1]},}`, "{\"version\":/*c*/2}"} {
+			f.Add(uint8(i), s)
+		}
+	}
+	fix := newFixture(f)
+	f.Fuzz(func(t *testing.T, i uint8, text string) {
+		agent := agents[int(i)%len(agents)]
+		if strings.Contains(text, "grapnel-hook") {
+			return // what is ours already may change its place and go
+		}
+		o := *fix.o
+		o.Project = t.TempDir()
+		s, err := install.New(agent, install.Project, fix.binary, &o)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(s.Path()), 0o700))
+		require.NoError(t, os.WriteFile(s.Path(), []byte(text), 0o600))
+		change, err := s.PlanInstall()
+		if err != nil {
+			require.ErrorIs(t, err, install.ErrSettings)
+			return
+		}
+		require.NoError(t, os.WriteFile(s.Path(), change.Changes[0].New, 0o600))
+		again, err := s.PlanInstall()
+		require.NoError(t, err)
+		require.True(t, again.Empty())
+		removed, err := s.PlanUninstall()
+		require.NoError(t, err)
+		require.NotContains(t, string(removed.Changes[0].New), "grapnel-hook")
+	})
+}
