@@ -19,18 +19,20 @@ import (
 	"github.com/grapnel-dev/grapnel/internal/edge/vscode/vscodetest"
 )
 
-// TestAgentsThatReadClaudeCodesSettings runs what stands in Claude Code's
-// settings as three others would, which read them as well.
-func TestAgentsThatReadClaudeCodesSettings(t *testing.T) {
+// TestAgentsThatReadOthersSettings runs what stands in one agent's settings as
+// others would, which read them as well.
+func TestAgentsThatReadOthersSettings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		agent, files string
-		client       protocoltest.Client
+		registered, agent, files string
+		client                   protocoltest.Client
 	}{
-		{hookwire.Cursor, "cursor/testdata/written/preToolUse-*.json", cursortest.Run},
-		{hookwire.VSCode, "vscode/testdata/written/PreToolUse-*.json", vscodetest.Run},
-		{hookwire.Copilot, "copilot/testdata/recorded-pascal/P*e*.json", copilottest.Run},
-		{hookwire.Copilot, "copilot/testdata/written-pascal/PreToolUse-*.json", copilottest.Run},
+		{hookwire.ClaudeCode, hookwire.Cursor, "cursor/testdata/written/preToolUse-*.json", cursortest.Run},
+		{hookwire.ClaudeCode, hookwire.VSCode, "vscode/testdata/written/PreToolUse-*.json", vscodetest.Run},
+		{hookwire.ClaudeCode, hookwire.Copilot, "copilot/testdata/recorded-pascal/P*e*.json", copilottest.Run},
+		{hookwire.ClaudeCode, hookwire.Copilot, "copilot/testdata/written-pascal/PreToolUse-*.json", copilottest.Run},
+		{hookwire.Copilot, hookwire.VSCode, "vscode/testdata/written/PreToolUse-*.json", vscodetest.Run},
+		{hookwire.VSCode, hookwire.Copilot, "copilot/testdata/recorded-pascal/PreToolUse-*.json", copilottest.Run},
 	} {
 		names, err := filepath.Glob(c.files)
 		require.NoError(t, err)
@@ -43,41 +45,53 @@ func TestAgentsThatReadClaudeCodesSettings(t *testing.T) {
 			require.NoError(t, err)
 			event, _, _ := strings.Cut(filepath.Base(name), "-")
 			registered := strings.ToUpper(event[:1]) + event[1:]
+			if c.registered == hookwire.Copilot {
+				registered = strings.ToLower(event[:1]) + event[1:]
+			}
 			var got hook.Event
 			e := closing(t, edge.New(bus{request: func(_ context.Context, e hook.Event) (hook.Verdict, error) {
 				got = e
 				return hook.Verdict{EventID: e.ID, Effect: hook.Deny, Reason: "not here"}, nil
 			}}, nil))
-			r := e.Decide(t.Context(), hookwire.Request{Agent: hookwire.ClaudeCode, Event: registered, Stdin: stdin})
+			r := e.Decide(t.Context(), hookwire.Request{Agent: c.registered, Event: registered, Stdin: stdin})
 			assert.Equal(t, c.agent, got.Data.Native.Agent, name)
-			assert.True(t, hookwire.Usable(hookwire.ClaudeCode, registered, r), "%s: the hook program passes it on: %s", name, show(r))
+			assert.True(t, hookwire.Usable(c.registered, registered, r), "%s: the hook program passes it on: %s", name, show(r))
 			out := c.client(protocoltest.Situation{Event: got.Data.Native.Event, Approved: true}, protocoltest.Of(r))
 			assert.True(t, out.Blocked, "%s: %s", name, show(r))
 		}
 	}
 }
 
-func TestClaudeCodeIsNoGuest(t *testing.T) {
+func TestTheRegisteredAgentIsNoGuest(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("claudecode/testdata/recorded/*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	for _, name := range names {
-		stdin, err := os.ReadFile(name)
+	for agent, files := range map[string]string{
+		hookwire.ClaudeCode: "claudecode/testdata/recorded/*.json",
+		hookwire.Copilot:    "copilot/testdata/recorded*/*.json",
+		hookwire.VSCode:     "vscode/testdata/written/*.json",
+	} {
+		names, err := filepath.Glob(files)
 		require.NoError(t, err)
-		event, _, _ := strings.Cut(filepath.Base(name), "-")
-		check := func(e hook.Event) { assert.Equal(t, hookwire.ClaudeCode, e.Data.Native.Agent, name) }
-		e := closing(t, edge.New(bus{
-			request: func(_ context.Context, e hook.Event) (hook.Verdict, error) {
-				check(e)
-				return hook.Verdict{EventID: e.ID}, nil
-			},
-			publish: func(_ context.Context, e hook.Event) (hook.Receipt, error) {
-				check(e)
-				return hook.Receipt{EventID: e.ID}, nil
-			},
-		}, nil))
-		e.Decide(t.Context(), hookwire.Request{Agent: hookwire.ClaudeCode, Event: event, Stdin: stdin})
+		require.NotEmpty(t, names)
+		for _, name := range names {
+			if strings.HasSuffix(name, ".out.json") {
+				continue
+			}
+			stdin, err := os.ReadFile(name)
+			require.NoError(t, err)
+			event, _, _ := strings.Cut(filepath.Base(name), "-")
+			check := func(e hook.Event) { assert.Equal(t, agent, e.Data.Native.Agent, name) }
+			e := closing(t, edge.New(bus{
+				request: func(_ context.Context, e hook.Event) (hook.Verdict, error) {
+					check(e)
+					return hook.Verdict{EventID: e.ID}, nil
+				},
+				publish: func(_ context.Context, e hook.Event) (hook.Receipt, error) {
+					check(e)
+					return hook.Receipt{EventID: e.ID}, nil
+				},
+			}, nil))
+			e.Decide(t.Context(), hookwire.Request{Agent: agent, Event: event, Stdin: stdin})
+		}
 	}
 	// A text that only mentions the word is no field.
 	e := closing(t, edge.New(says(hook.Verdict{Effect: hook.Deny, Reason: "no"}), nil))
