@@ -25,9 +25,9 @@ func New() *protocol.Agent {
 			"a hook that runs out of time lets the tool run, whoever installed it; everything else that goes wrong with it denies (seen, 1.0.102; hooks reference)",
 			"a hook program that is missing denies every tool call, so take the registration out with the program (seen)",
 			"hooks of one event run one after the other, so their times add up (seen)",
-			"hooks in .claude/settings.json run as well: install for Claude Code or for Copilot in one workspace, not for both (hooks reference)",
-			"VS Code runs what is registered for Copilot in .github/hooks, with payloads and answers of its own: all its tool calls are denied there, " +
-				"as no answer would reach it; chat.hookFilesLocations turns it off (VS Code's hooks reference)",
+			"hooks in .claude/settings.json run as well; a call that comes from both is decided once (hooks reference)",
+			"VS Code runs what is registered for Copilot in .github/hooks, with payloads of its own; the edge knows them and answers in VS Code's words " +
+				"(VS Code's hooks reference)",
 			"the cloud agent reads .github/hooks/*.json alone, and takes an ask for a deny (hooks reference)",
 			"a shell command that fails ends in postToolUse, not in postToolUseFailure (seen)",
 			"an agent that is kept from stopping submits the reason as a prompt, which fires userPromptSubmitted (seen)",

@@ -113,7 +113,7 @@ func jsonTargets() []target {
 				return shellEntry(line, "timeoutSec", r.seconds, nil)
 			}, commands: []string{"command", "bash", "powershell", "exec"}},
 			note: func(s Scope) string {
-				note := "VS Code reads this directory as well, with payloads of its own, which the hook denies; chat.hookFilesLocations turns it off there"
+				note := "VS Code reads this directory as well; its calls are known and answered in its own words"
 				if s == Project {
 					note += ". Copilot's cloud agent reads it, too, and denies every tool call where the hook program is not there"
 				}
