@@ -22,6 +22,9 @@ var (
 	ErrDisconnected = errors.New("the connection to the bus is down")
 	// ErrForbidden means that the broker refused a subject to this user.
 	ErrForbidden = errors.New("the broker does not permit this")
+	// ErrRefused means that the gateway did not take the event; the error says
+	// why.
+	ErrRefused = errors.New("the gateway refused the event")
 	// ErrVerdict means that an answer came which is no valid verdict for the
 	// event.
 	ErrVerdict = errors.New("the answer is no valid verdict for this event")

@@ -14,9 +14,10 @@ import (
 // Request asks for the verdict on a blocking event and waits for it until ctx
 // ends. Where ctx has a deadline and the event none, the event gets that one.
 //
-// It returns [ErrNoGateway], [ErrDisconnected], [ErrForbidden], [ErrVerdict],
-// ctx's error, or an error that wraps cloudevent.ErrEvent. There is no verdict
-// beside an error: the caller fails the event by its class.
+// It returns [ErrNoGateway], [ErrDisconnected], [ErrForbidden], [ErrRefused],
+// [ErrVerdict], ctx's error, or an error that wraps cloudevent.ErrEvent. There
+// is no verdict beside an error: the caller fails the event by its class, which
+// is what [hook.Event.Unanswered] says.
 func (c *Conn) Request(ctx context.Context, e hook.Event) (hook.Verdict, error) {
 	if deadline, ok := ctx.Deadline(); ok && e.Deadline.IsZero() {
 		e.Deadline = deadline
@@ -28,6 +29,9 @@ func (c *Conn) Request(ctx context.Context, e hook.Event) (hook.Verdict, error) 
 	reply, err := c.request(ctx, m)
 	if err != nil {
 		return hook.Verdict{}, err
+	}
+	if why := reply.Header.Get(errorHeader); why != "" {
+		return hook.Verdict{}, fmt.Errorf("%w: %s", ErrRefused, why)
 	}
 	return decodeVerdict(reply.Data, e, hook.Digest(m.Data))
 }
@@ -45,7 +49,7 @@ func (c *Conn) Publish(ctx context.Context, e hook.Event) (hook.Receipt, error) 
 		return r, err
 	}
 	if why := reply.Header.Get(errorHeader); why != "" {
-		return r, fmt.Errorf("the gateway refused the event: %s", why)
+		return r, fmt.Errorf("%w: %s", ErrRefused, why)
 	}
 	if err := strictjson.Unmarshal(reply.Data, &r, maxVerdict); err != nil || r.EventID != e.ID {
 		return r, fmt.Errorf("the answer is no receipt for this event: %w", errors.Join(err, ErrVerdict))
