@@ -13,6 +13,11 @@
 // compaction) fails towards letting the agent go on, a notification is never
 // waited for.
 //
+// An agent makes its events with an [Origin], which has a method for each name
+// and draws ids and the time itself. [Origin.Child] is a sub-agent's and
+// [Origin.InSession] that of a session started from another; events say how
+// these belong together.
+//
 // # Decisions and verdicts
 //
 // A [Decider] answers a blocking event with a [Decision]. The gateway gathers
