@@ -163,26 +163,22 @@ func inspectCopilot(in *inspection) {
 			}
 		}
 	}
-	in.alsoReads(hookwire.ClaudeCode, twice, "project", "local")
-	in.alsoReads(hookwire.VSCode, twice, "user", "project")
+	in.alsoReads(hookwire.ClaudeCode, "project", "local")
+	in.alsoReads(hookwire.VSCode, "user", "project")
 }
 
 func inspectVSCode(in *inspection) {
-	const denied = "they can fire here as well, on payloads that are not their agent's, and deny what they do not understand; chat.hookFilesLocations turns that off"
-	in.alsoReads(hookwire.ClaudeCode, twice, "user", "project", "local")
-	in.alsoReads(hookwire.Copilot, denied, "user", "project")
+	in.alsoReads(hookwire.ClaudeCode, "user", "project", "local")
+	in.alsoReads(hookwire.Copilot, "user", "project")
 }
 
 func inspectCursor(in *inspection) {
-	in.alsoReads(hookwire.ClaudeCode, twice, "user", "project", "local")
+	in.alsoReads(hookwire.ClaudeCode, "user", "project", "local")
 }
 
-// twice is what comes of it where an agent understands another one's hooks.
-const twice = "they can fire here as well, a second time for each call; the bus decides once"
-
 // alsoReads notes hooks of ours in another agent's settings that this agent
-// reads, and what comes of it.
-func (in *inspection) alsoReads(other, effect string, scopes ...string) {
+// reads.
+func (in *inspection) alsoReads(other string, scopes ...string) {
 	t, ok := targetOf(other)
 	if !ok {
 		return
@@ -200,7 +196,8 @@ func (in *inspection) alsoReads(other, effect string, scopes ...string) {
 	}
 	for _, f := range look.Files {
 		if slices.Contains(scopes, f.Scope) && len(f.Lines) > 0 {
-			in.note("%s reads %s, too, where our hooks for %s stand: %s", in.Agent, f.Path, other, effect)
+			in.note("%s reads %s, too, where our hooks for %s stand: they can fire here as well, a second time for each call; the bus decides once",
+				in.Agent, f.Path, other)
 		}
 	}
 }
