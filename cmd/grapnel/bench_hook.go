@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,12 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/grapnel-dev/grapnel/internal/edge"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
 )
 
 func (a *app) benchHookCommand() *cobra.Command {
 	n := 300
-	noop := ""
+	noop, agent := "", hookwire.ClaudeCode
 	c := &cobra.Command{
 		Use:   "hook",
 		Short: "The hook program, from its start to its exit",
@@ -27,8 +27,12 @@ and verdict, interleaved with a Go program that does nothing. Needs the Go
 tool to build that one, unless --noop names it.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.measuring("the hook program, " + fmt.Sprint(n) + " runs")
-			list, err := a.benchHook(c.Context(), n, noop)
+			agents := []string{agent}
+			if agent == "all" {
+				agents = edge.Agents()
+			}
+			a.measuring("the hook program, " + fmt.Sprint(n) + " runs for each agent")
+			list, err := a.benchHook(c.Context(), n, noop, agents)
 			if err != nil {
 				return err
 			}
@@ -36,11 +40,12 @@ tool to build that one, unless --noop names it.`,
 		},
 	}
 	c.Flags().IntVarP(&n, "runs", "n", n, "how often to run each")
+	c.Flags().StringVar(&agent, "agent", agent, "the `agent` whose hook is run, or all of them one after another")
 	c.Flags().StringVar(&noop, "noop", "", "`path` of a program that does nothing")
 	return c
 }
 
-func (a *app) benchHook(ctx context.Context, n int, noop string) ([]*comparison, error) {
+func (a *app) benchHook(ctx context.Context, n int, noop string, agents []string) ([]*comparison, error) {
 	dir, err := os.MkdirTemp("", "grapnel-bench-")
 	if err != nil {
 		return nil, err
@@ -60,45 +65,44 @@ func (a *app) benchHook(ctx context.Context, n int, noop string) ([]*comparison,
 		return nil, err
 	}
 	defer d.stop()
-	payload := func() []byte {
-		return mustJSON(map[string]any{
-			"session_id": "bench", "cwd": dir, "hook_event_name": "PreToolUse", "permission_mode": "default", "tool_name": "Bash",
-			"tool_input":  map[string]string{"command": "go test ./... && git status", "description": "run the tests"},
-			"tool_use_id": rand.Text(), // the same call twice is decided once
-		})
-	}
-	run := func(program string, args ...string) (time.Duration, error) {
+	run := func(stdin []byte, program string, args ...string) (time.Duration, error) {
 		cmd := exec.CommandContext(ctx, program, args...)
 		cmd.Env = []string{"GRAPNEL_SOCKET=" + d.paths.socket, "HOME=" + dir}
-		cmd.Stdin = bytes.NewReader(payload())
+		cmd.Stdin = bytes.NewReader(stdin)
 		begin := time.Now()
-		out, err := cmd.Output()
-		took := time.Since(begin)
-		if err == nil && len(args) > 0 && len(out) == 0 {
-			err = fmt.Errorf("%s gave no answer", program)
+		_, err := cmd.Output()
+		return time.Since(begin), err
+	}
+	var list []*comparison
+	for _, agent := range agents {
+		c := &comparison{
+			Yardstick: series{Name: "a Go program that does nothing"},
+			Measured:  series{Name: "grapnel-hook " + agent + ": policy, audit on disk, verdict"}, Target: 2.0,
 		}
-		return took, err
-	}
-	c := &comparison{
-		Yardstick: series{Name: "a Go program that does nothing"},
-		Measured:  series{Name: "grapnel-hook: policy, audit on disk, verdict"}, Target: 2.0,
-	}
-	records := d.journal.Size()
-	for range n {
-		took, err := run(noop)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", noop, err)
+		records := d.journal.Size()
+		for range n {
+			// A call of its own each time: the same one twice is decided once.
+			call, ok := canaryOf(agent, "go test ./... && git status")
+			if !ok {
+				return nil, unknownAgent(agent)
+			}
+			stdin := mustJSON(call.payload)
+			took, err := run(stdin, noop)
+			if err != nil {
+				return nil, fmt.Errorf("run %s: %w", noop, err)
+			}
+			c.Yardstick.add(took)
+			if took, err = run(stdin, shim, agent, call.event); err != nil {
+				return nil, fmt.Errorf("run %s: %w", shim, err)
+			}
+			c.Measured.add(took)
 		}
-		c.Yardstick.add(took)
-		if took, err = run(shim, hookwire.ClaudeCode, "PreToolUse"); err != nil {
-			return nil, fmt.Errorf("run %s: %w", shim, err)
+		if got := d.journal.Size() - records; got < int64(n) {
+			return nil, fmt.Errorf("%d of %d verdicts for %s are on record", got, n, agent)
 		}
-		c.Measured.add(took)
+		list = append(list, c)
 	}
-	if got := d.journal.Size() - records; got < int64(n) {
-		return nil, fmt.Errorf("%d of %d verdicts are on record", got, n)
-	}
-	return []*comparison{c}, nil
+	return list, nil
 }
 
 func buildNoop(ctx context.Context, dir string) (string, error) {

@@ -149,7 +149,7 @@ func (a *app) checkAgent(ctx context.Context, s install.Status) []check {
 	}
 	registered.Note += strings.Join(s.Notes, "\n")
 	checks := append([]check{registered}, problems(s)...)
-	probe, ok := canaryOf(s.Agent)
+	probe, ok := canaryOf(s.Agent, canaryCommand)
 	if !ok {
 		return checks
 	}

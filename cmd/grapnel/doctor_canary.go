@@ -49,12 +49,12 @@ const (
 
 const canaryCommand = "rm -rf /"
 
-// canaryOf returns the canary for an agent.
-func canaryOf(agent string) (canary, bool) {
+// canaryOf returns the canary for an agent, with a shell command.
+func canaryOf(agent, text string) (canary, bool) {
 	cwd, _ := os.Getwd()
 	now := time.Now()
-	id, session := fmt.Sprintf("canary-%d", now.UnixNano()), "grapnel-doctor"
-	command := map[string]any{"command": canaryCommand}
+	id, session := fmt.Sprintf("canary-%d", now.UnixNano()), "grapnel-doctor-"+agent
+	command := map[string]any{"command": text}
 	nested := map[string]any{"hookSpecificOutput.permissionDecision": "deny", "decision": "block"}
 	nestedReasons := []string{"hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason", "reason"}
 	claude := func(tool string, more map[string]any) map[string]any {
@@ -103,7 +103,7 @@ func canaryOf(agent string) (canary, bool) {
 		c.event, c.exit2, c.denies = "pre_run_command", stops, nil
 		c.payload = map[string]any{
 			"agent_action_name": "pre_run_command", "trajectory_id": session, "execution_id": id, "timestamp": now.UTC().Format(time.RFC3339Nano),
-			"model_name": "canary", "tool_info": map[string]any{"command_line": canaryCommand, "cwd": cwd},
+			"model_name": "canary", "tool_info": map[string]any{"command_line": text, "cwd": cwd},
 		}
 	case hookwire.Cline:
 		c.exit2, c.denies, c.reasons = stops, map[string]any{"cancel": true}, []string{"errorMessage"}
@@ -135,7 +135,7 @@ func canaryOf(agent string) (canary, bool) {
 		c.exit2, c.denies, c.reasons = ignored, map[string]any{"decision": "deny"}, []string{"reason"}
 		c.payload = map[string]any{
 			"conversationId": session, "stepIdx": now.UnixNano(), "modelName": "canary", "transcriptPath": "", "workspacePaths": []string{cwd},
-			"toolCall": map[string]any{"name": "run_command", "args": map[string]any{"CommandLine": canaryCommand, "Cwd": cwd}},
+			"toolCall": map[string]any{"name": "run_command", "args": map[string]any{"CommandLine": text, "Cwd": cwd}},
 		}
 	case hookwire.OpenCode:
 		// Our plugin is in between: it throws on exit code 2 and on this decision.
