@@ -22,11 +22,10 @@ type agentEvent struct {
 
 // agentAbout is one agent.
 type agentAbout struct {
-	Agent  string       `json:"agent"`
-	Title  string       `json:"title"`
+	Agent string `json:"agent"`
+	edge.About
 	Files  []agentsFile `json:"files"`
 	Events []agentEvent `json:"events"`
-	Quirks []string     `json:"quirks"`
 }
 
 // agentsFile is a settings file that can have our hooks.
@@ -71,8 +70,7 @@ registered for and why, and what its users should know.`,
 }
 
 func (a *app) aboutAgent(agent string) (agentAbout, error) {
-	title, quirks := edge.Describe(agent)
-	about := agentAbout{Agent: agent, Title: title, Files: []agentsFile{}, Quirks: append([]string{}, quirks...)}
+	about := agentAbout{Agent: agent, About: edge.Describe(agent), Files: []agentsFile{}}
 	var files []install.FileStatus
 	if slices.Contains(install.Agents(), agent) {
 		s, err := install.Inspect(agent, &install.Options{Getenv: a.getenv})
@@ -141,6 +139,10 @@ func (a *app) showAgent(agent string) error {
 			notes = append(notes, e.Event+": "+e.Note)
 		}
 	}
+	section("How it runs hooks:", []string{
+		"hooks of one event run " + about.Manner.Order, "a tool call whose hook fails: " + about.Manner.Failure,
+		"time-outs in its settings: " + about.Manner.Unit,
+	})
 	section("Settings of "+about.Title+":", files)
 	section("Its events:", notes)
 	section("Good to know:", about.Quirks)

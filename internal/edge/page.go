@@ -22,7 +22,9 @@ func Page() string {
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s (`%s`)\n\n", s.Title, name)
+		m := s.About.Manner
+		fmt.Fprintf(&b, "\n## %s (`%s`)\n\n", s.About.Title, name)
+		fmt.Fprintf(&b, "Hooks of one event run: %s. A tool call whose hook fails: %s. Time-outs in its settings: %s. (%s)\n\n", m.Order, m.Failure, m.Unit, m.Evidence)
 		b.WriteString("| event | canonical | class | block | ask | grant | rewrite | add | continue | halt | time-out | known |\n")
 		b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 		var notes []string
@@ -37,7 +39,7 @@ func Page() string {
 				notes = append(notes, event+": "+c.Note)
 			}
 		}
-		for _, note := range append(notes, s.Quirks...) {
+		for _, note := range append(notes, s.About.Quirks...) {
 			fmt.Fprintf(&b, "\n- %s", note)
 		}
 		b.WriteString("\n")

@@ -31,13 +31,12 @@ type speaker struct {
 	Answer func(e hook.Event, v hook.Verdict) protocol.Answer
 	// Capabilities lists what the agent can be made to do.
 	Capabilities func() []protocol.Capability
-	// Title is what people call the agent, Quirks what its users should know.
-	Title  string
-	Quirks []string
+	// About is what else there is to know of the agent.
+	About About
 }
 
 func speaks(a *protocol.Agent) speaker {
-	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.AnswerTo, Capabilities: a.Capabilities, Title: a.Title, Quirks: a.Quirks}
+	return speaker{Event: a.Event, Refuse: a.Refuse, Answer: a.AnswerTo, Capabilities: a.Capabilities, About: About{a.Title, a.Manner, a.Quirks}}
 }
 
 // speakers finds an agent's protocol by its name on the command line.
@@ -45,7 +44,7 @@ func speakers(agent string) (speaker, bool) {
 	switch agent {
 	case hookwire.ClaudeCode:
 		answer := func(e hook.Event, v hook.Verdict) protocol.Answer { return claudecode.Answer(e.Data.Native.Event, v) }
-		return speaker{Event: claudecode.Event, Refuse: claudecode.Refuse, Answer: answer, Capabilities: claudecode.Capabilities, Title: "Claude Code"}, true
+		return speaker{Event: claudecode.Event, Refuse: claudecode.Refuse, Answer: answer, Capabilities: claudecode.Capabilities, About: claudeCode()}, true
 	case hookwire.Codex:
 		return speaks(codex.New()), true
 	case hookwire.GeminiCLI:
@@ -87,11 +86,40 @@ func Agents() []string {
 	}
 }
 
-// Describe returns what people call an agent and what its users should know,
-// each with its source; nothing for an agent that the edge does not know.
-func Describe(agent string) (title string, quirks []string) {
+// About is what there is to know of an agent as a whole.
+type About struct {
+	// Title is what people call it.
+	Title string `json:"title"`
+	// Manner is how it runs hooks.
+	Manner protocol.Manner `json:"manner"`
+	// Quirks are what its users should know, each with its source.
+	Quirks []string `json:"quirks"`
+}
+
+// Describe returns what there is to know of an agent; nothing for one that the
+// edge does not know.
+func Describe(agent string) About {
 	s, _ := speakers(agent)
-	return s.Title, s.Quirks
+	return s.About
+}
+
+func claudeCode() About {
+	return About{
+		Title: "Claude Code",
+		Manner: protocol.Manner{
+			Order:    "at the same time; the same command in two places runs once",
+			Failure:  "it runs; since 2.1.295 our entries' onFailure is honoured, with which it does not",
+			Unit:     "seconds",
+			Evidence: protocol.Seen,
+		},
+		Quirks: []string{
+			"a line of text before the JSON loses the whole answer, and the tool runs (seen, 2.1.329)",
+			"an answer that names another event is dropped (seen)",
+			"headless sessions ask nobody: an ask is then a denial (seen)",
+			"settings of a project are read only once the folder is trusted, but not with -p (hooks reference)",
+			"hooks get CLAUDE_CODE_MESSAGING_TOKEN in their environment, which grapnel-hook never passes on (seen)",
+		},
+	}
 }
 
 // Capability is what an agent can be made to do on one of its events.

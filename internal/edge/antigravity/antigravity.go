@@ -16,6 +16,7 @@ func New() *protocol.Agent {
 			Session: []string{"conversationId"}, Model: []string{"modelName"}, Error: []string{"error"},
 			ToolInput: []string{"toolCall"}, // so that no later event with a call in it passes unread
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it does not run; an empty answer with exit code 0 lets it run", Unit: "seconds, whole numbers", Evidence: protocol.Documented},
 		Quirks: []string{
 			"it fails closed: {} and all that it cannot read deny the tool call (safe-chains, agy 1.2.3)",
 			"allow does not skip its own question in 1.1.2, and does in 1.2.3 (safe-chains)",

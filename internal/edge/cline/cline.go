@@ -16,6 +16,7 @@ func New() *protocol.Agent {
 			Event: []string{"hookName"}, Session: []string{"taskId"}, Time: []string{"timestamp"},
 			ToolInput: []string{"preToolUse"}, // so that no later event with a call in it passes unread
 		},
+		Manner: protocol.Manner{Order: "one hook for each event", Failure: "it does not run", Unit: "none", Evidence: protocol.Documented},
 		Quirks: []string{
 			"a hook that crashes, hangs or prints what is no JSON blocks the action (docs/features/hooks/hook-reference.mdx)",
 			"context is read with the model's next request and not with the action that it came for (docs/features/hooks/hook-reference.mdx)",

@@ -20,6 +20,7 @@ func New() *protocol.Agent {
 			Message: []string{"last_assistant_message"}, StopActive: []string{"stop_hook_active"},
 			SubagentID: []string{"agent_id"}, SubagentType: []string{"agent_type"},
 		},
+		Manner: protocol.Manner{Order: "at the same time", Failure: "it runs", Unit: "seconds", Evidence: protocol.Seen},
 		Quirks: []string{
 			"hooks run only after the person has trusted them in /hooks, by a hash of the definition; `codex exec` skips untrusted ones without a word (seen, 0.169.0)",
 			"hosted tools such as web search fire no hooks (learn.chatgpt.com/docs/hooks)",

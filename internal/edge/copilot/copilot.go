@@ -21,6 +21,7 @@ func New() *protocol.Agent {
 			Reason:  []string{"reason", "source", "trigger", "stopReason", "stop_reason"}, StopActive: []string{"stop_hook_active"},
 			SubagentID: []string{"agentId", "agent_id"}, SubagentType: []string{"agentType", "agent_type", "agentName", "agent_name"},
 		},
+		Manner: protocol.Manner{Order: "one after another", Failure: "it does not run, but for a time-out, after which it runs", Unit: "seconds", Evidence: protocol.Seen},
 		Quirks: []string{
 			"a hook that runs out of time lets the tool run, whoever installed it; everything else that goes wrong with it denies (seen, 1.0.102; hooks reference)",
 			"a hook program that is missing denies every tool call, so take the registration out with the program (seen)",

@@ -21,6 +21,7 @@ func New() *protocol.Agent {
 			Reason:     []string{"reason", "status", "trigger", "failure_type"},
 			SubagentID: []string{"subagent_id"}, SubagentType: []string{"subagent_type"}, Path: []string{"file_path"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs; our entries set failClosed, with which it does not", Unit: "seconds", Evidence: protocol.Documented},
 		Quirks: []string{
 			"an empty answer on a permission hook blocks every tool (users' reports, 2026-08)",
 			"a hook that fails or runs out of time lets the action pass, unless failClosed stands at its entry (cursor.com/docs/hooks, 2026-08-24)",

@@ -19,6 +19,7 @@ func New() *protocol.Agent {
 			Result: []string{"tool_response", "toolResponse"}, Prompt: []string{"prompt"}, Message: []string{"message"},
 			StopActive: []string{"stopHookActive", "stop_hook_active"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs", Unit: "seconds", Evidence: protocol.Documented},
 		Quirks: []string{
 			"hooks.json holds the events at its top; inside a \"hooks\" object they are passed over without a word (docs.factory.ai/harness/hooks)",
 			"version 0.186.0 never read hooks.json; settings.json is read when there is none (its users, github.com/Factory-AI/factory)",

@@ -19,6 +19,7 @@ func New() *protocol.Agent {
 			Prompt: []string{"prompt"}, Message: []string{"message", "prompt_response"}, Reason: []string{"reason", "trigger", "source"},
 			StopActive: []string{"stop_hook_active"},
 		},
+		Manner: protocol.Manner{Order: "at the same time", Failure: "it runs; when the program is missing or ends with 3 and more beside text, it does not", Unit: "milliseconds", Evidence: protocol.Seen},
 		Quirks: []string{
 			"time-outs in its settings are milliseconds (docs/hooks/reference.md)",
 			"a hook command that is not found blocks tools and prompts, and a turn then never ends; take the hooks out before the program (seen, 0.61.0)",

@@ -18,6 +18,7 @@ func New() *protocol.Agent {
 			ToolInput: []string{"tool_input"}, CallID: []string{"tool_call_id"},
 			Prompt: []string{"message"}, Message: []string{"last_assistant_message"}, Reason: []string{"reason"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs; our entries set on_failure, with which it does not", Unit: "seconds", Evidence: protocol.Documented},
 		Quirks: []string{
 			"a hook that fails lets the tool run, unless its on_failure is \"block\", which counts on PreToolUse alone (documentation/docs/guides/context-engineering/hooks.md)",
 			"a matcher is a regular expression; \"*\" is none, and the rule is skipped with a line in the log (documentation/docs/guides/context-engineering/hooks.md)",

@@ -19,6 +19,7 @@ func New() *protocol.Agent {
 			ToolName: []string{"tool_name"}, ToolInput: []string{"tool_input"}, CallID: []string{"tool_call_id"}, Result: []string{"tool_output"},
 			Error: []string{"error", "error_message"}, StopActive: []string{"stop_hook_active"}, SubagentType: []string{"agent_name"},
 		},
+		Manner: protocol.Manner{Order: "at the same time", Failure: "it runs", Unit: "seconds", Evidence: protocol.Documented},
 		Quirks: []string{
 			"a hook that crashes or takes too long lets the action run, and no setting changes that (moonshotai.github.io/kimi-code/en/customization/hooks)",
 			"on an event without a matcher value any matcher keeps the hook from running (moonshotai.github.io/kimi-code/en/customization/hooks)",

@@ -17,6 +17,7 @@ func New() *protocol.Agent {
 			Event: []string{"hook_event_name"}, Session: []string{"session_id"}, CWD: []string{"cwd"}, ToolName: []string{"tool_name"},
 			ToolInput: []string{"tool_input"}, Result: []string{"tool_response"}, Prompt: []string{"prompt"}, Message: []string{"assistant_response"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs", Unit: "seconds; milliseconds in version 2", Evidence: protocol.Documented},
 		Quirks: []string{
 			"a hook that crashes or takes too long lets the action run, and no setting changes that (kiro.dev/docs/cli/hooks)",
 			"version 3 does not run hooks of an agent's configuration any more; `kiro-cli agent migrate` moves them (kiro.dev/docs/cli/v3/hooks)",

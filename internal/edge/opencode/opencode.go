@@ -18,6 +18,7 @@ func New() *protocol.Agent {
 			Event: []string{"hook_event_name"}, Session: []string{"session_id"}, CWD: []string{"cwd"},
 			Time: []string{"id"}, // not a time, and tells calls apart as well as one
 		},
+		Manner: protocol.Manner{Order: "one after another", Failure: "it does not run: our plugin sees to that", Unit: "none of its own; the plugin's is milliseconds", Evidence: protocol.Seen},
 		Quirks: []string{
 			"has no hook commands: grapnel's plugin in ~/.config/opencode/plugins calls the hook program, and a plugin that does not load is left out without a word",
 			"takes plugins from the project, too, and those run with the same rights (opencode.ai/docs/plugins)",

@@ -29,8 +29,23 @@ type Agent struct {
 	// MaxText is where texts are cut, in UTF-16 units; 0 means
 	// [DefaultMaxText].
 	MaxText int
+	// Manner is how it runs hooks.
+	Manner Manner
 	// Quirks are what users of this agent should know, each with its source.
 	Quirks []string
+}
+
+// Manner is how an agent runs hooks, in words for people.
+type Manner struct {
+	// Order says how the hooks of one event run.
+	Order string `json:"order"`
+	// Failure is what happens to a tool call when its hook crashes, is missing
+	// or runs out of time.
+	Failure string `json:"failure"`
+	// Unit is that of time-outs in the agent's settings.
+	Unit string `json:"unit"`
+	// Evidence says how it is known.
+	Evidence Evidence `json:"evidence"`
 }
 
 // DefaultMaxText is where texts for agents without a known limit are cut.

@@ -22,6 +22,7 @@ func New() *protocol.Agent {
 			Reason:     []string{"reason", "trigger", "source", "load_reason", "phase"},
 			StopActive: []string{"stop_hook_active"}, SubagentID: []string{"agent_id"}, SubagentType: []string{"agent_type"}, Path: []string{"file_path"},
 		},
+		Manner: protocol.Manner{Order: "at the same time", Failure: "it runs", Unit: "seconds; values of 1000 and more, and version 0.15, milliseconds", Evidence: protocol.Seen},
 		Quirks: []string{
 			"a changed input is passed over and the original command runs, whatever the documentation says (seen, 0.24.4)",
 			"time-outs in its settings are seconds, and milliseconds from 1000 on; 0.15 took milliseconds (seen)",

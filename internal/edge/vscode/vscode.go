@@ -19,6 +19,7 @@ func New() *protocol.Agent {
 			Result: []string{"tool_response"}, Prompt: []string{"prompt"}, Reason: []string{"source", "trigger"},
 			StopActive: []string{"stop_hook_active"}, SubagentID: []string{"agent_id"}, SubagentType: []string{"agent_type"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs", Unit: "seconds", Evidence: protocol.Documented},
 		Quirks: []string{
 			"hooks are a preview, and an organization may have turned them off (hooks reference, 2026-06-03)",
 			"matchers are not applied, so each hook fires for every tool (hooks reference)",

@@ -17,6 +17,7 @@ func New() *protocol.Agent {
 			Event: []string{"agent_action_name"}, Session: []string{"trajectory_id"}, Turn: []string{"execution_id"},
 			Time: []string{"timestamp"}, Model: []string{"model_name"}, ToolInput: []string{"tool_info"},
 		},
+		Manner: protocol.Manner{Order: "not known", Failure: "it runs", Unit: "none", Evidence: protocol.Documented},
 		Quirks: []string{
 			"only exit code 2 blocks; a hook that crashes or is not found lets the action run, and no setting changes that (docs.windsurf.com/windsurf/cascade/hooks)",
 			"hooks have no time-out in its settings (docs.windsurf.com/windsurf/cascade/hooks)",

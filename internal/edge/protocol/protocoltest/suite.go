@@ -76,6 +76,8 @@ func (s Suite) table(t *testing.T) {
 		}
 		assert.False(t, e.Grant && !e.Block, "%s: grants and does not block", e.Name)
 	}
+	m := s.Agent.Manner
+	assert.True(t, m.Order != "" && m.Failure != "" && m.Unit != "" && m.Evidence != "", "how does it run hooks? %+v", m)
 	assert.Len(t, s.Agent.Capabilities(), len(s.Agent.Events))
 }
 
