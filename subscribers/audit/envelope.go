@@ -51,11 +51,15 @@ type Envelope struct {
 	Subject   string    `json:"subject,omitempty"`
 	Agent     string    `json:"agent,omitempty"`
 	Session   string    `json:"session,omitempty"`
-	Turn      string    `json:"turn,omitempty"`
-	Cause     string    `json:"cause,omitempty"`
-	Hops      int       `json:"hops,omitzero"`
-	ToolKind  string    `json:"tool_kind,omitempty"`
-	CallID    string    `json:"call_id,omitempty"`
+	// ParentSession is the session that this one was started from, and
+	// RootSession the one that a person started.
+	ParentSession string `json:"parent_session,omitempty"`
+	RootSession   string `json:"root_session,omitempty"`
+	Turn          string `json:"turn,omitempty"`
+	Cause         string `json:"cause,omitempty"`
+	Hops          int    `json:"hops,omitzero"`
+	ToolKind      string `json:"tool_kind,omitempty"`
+	CallID        string `json:"call_id,omitempty"`
 
 	// What became of it.
 	Effect   string    `json:"effect,omitempty"`
@@ -134,7 +138,8 @@ func (e Envelope) body() ([]byte, error) {
 
 // texts lists the fields that hold what somebody else wrote.
 func (e *Envelope) texts() []*string {
-	return []*string{&e.Caller, &e.Source, &e.EventID, &e.Event, &e.Subject, &e.Agent, &e.Session, &e.Turn, &e.Cause, &e.ToolKind, &e.CallID}
+	return []*string{&e.Caller, &e.Source, &e.EventID, &e.Event, &e.Subject, &e.Agent, &e.Session, &e.ParentSession, &e.RootSession, &e.Turn,
+		&e.Cause, &e.ToolKind, &e.CallID}
 }
 
 // redact takes secrets out of all texts: a leaf can never be erased, so that
@@ -239,6 +244,7 @@ func envelopeOf(r hook.Record) Envelope {
 		Source: r.Event.Source, EventID: r.Event.ID, EventTime: r.Event.Time.UTC(), Event: string(r.Event.Name),
 		Subject: r.Event.Subject, Agent: agentOf(r.Event), Session: r.Event.SessionID, Turn: r.Event.CorrelationID,
 		Cause: r.Event.CausationID, Hops: r.Event.Hops,
+		ParentSession: r.Event.ParentSession(), RootSession: r.Event.Extensions[hook.RootSessionExtension],
 	}
 	if t := r.Event.Data.Tool; t != nil {
 		e.ToolKind, e.CallID = string(t.Kind), t.CallID

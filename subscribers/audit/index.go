@@ -26,15 +26,18 @@ type index struct {
 const indexSchema = `
 CREATE TABLE IF NOT EXISTS records (
 	i INTEGER PRIMARY KEY, logged INTEGER NOT NULL, kind TEXT NOT NULL, event TEXT NOT NULL, agent TEXT NOT NULL,
-	session TEXT NOT NULL, effect TEXT NOT NULL, tool TEXT NOT NULL, id TEXT NOT NULL);
+	session TEXT NOT NULL, effect TEXT NOT NULL, tool TEXT NOT NULL, id TEXT NOT NULL,
+	parent TEXT NOT NULL, root TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS records_logged ON records(logged);
 CREATE INDEX IF NOT EXISTS records_session ON records(session, i);
+CREATE INDEX IF NOT EXISTS records_parent ON records(parent, session) WHERE parent <> '';
+CREATE INDEX IF NOT EXISTS records_root ON records(root, session) WHERE root <> '';
 CREATE INDEX IF NOT EXISTS records_effect ON records(effect, i);
 CREATE INDEX IF NOT EXISTS records_id ON records(id);
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL);`
 
 // indexVersion is in the file; another one has the index made anew.
-const indexVersion = 1
+const indexVersion = 2
 
 // openIndex opens the index of the log in dir. Where the directory cannot be
 // written, or the file is no index of this log, it is built in memory or anew.
@@ -140,7 +143,7 @@ func (ix *index) batch(ctx context.Context, r *Reader) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT OR REPLACE INTO records VALUES (?,?,?,?,?,?,?,?,?)")
+	insert, err := tx.PrepareContext(ctx, "INSERT OR REPLACE INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?)")
 	if err != nil {
 		return 0, err
 	}
@@ -154,7 +157,8 @@ func (ix *index) batch(ctx context.Context, r *Reader) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if _, err := insert.ExecContext(ctx, e.Index, e.Logged.UnixNano(), string(e.Kind), e.Event, e.Agent, e.Session, e.Effect, e.Subject, e.EventID); err != nil {
+		if _, err := insert.ExecContext(ctx, e.Index, e.Logged.UnixNano(), string(e.Kind), e.Event, e.Agent, e.Session, e.Effect, e.Subject, e.EventID,
+			e.ParentSession, e.RootSession); err != nil {
 			return 0, err
 		}
 		h := leafHash(f.leaf)

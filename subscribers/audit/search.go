@@ -19,6 +19,8 @@ type Filter struct {
 	// Since on, before Until.
 	Since, Until time.Time
 	Kind         hook.RecordKind
+	// Session is a session and all that were started from it, over however
+	// many others.
 	Session      string
 	Agent        string
 	Event        string // canonical event name
@@ -78,6 +80,13 @@ func (r *Reader) Search(ctx context.Context, f Filter) iter.Seq2[Record, error] 
 
 const pageSize = 500
 
+// run is a session with those that were started from it. One record that says
+// where a session comes from is enough for all of its others.
+const run = `WITH RECURSIVE run(s) AS (SELECT ?
+	UNION SELECT r.session FROM run JOIN records r ON r.parent = run.s WHERE r.parent <> '' AND r.session <> ''
+	UNION SELECT r.session FROM run JOIN records r ON r.root = run.s WHERE r.root <> '' AND r.session <> '')
+	SELECT s FROM run`
+
 // page returns the next matching indexes behind from; -1 is the start.
 func (ix *index) page(ctx context.Context, f Filter, from int64) ([]int64, error) {
 	where, args := []string{"1"}, []any{}
@@ -89,11 +98,14 @@ func (ix *index) page(ctx context.Context, f Filter, from int64) ([]int64, error
 		add("logged < ?", f.Until.UnixNano())
 	}
 	for _, c := range [...]struct{ column, value string }{
-		{"kind", string(f.Kind)}, {"session", f.Session}, {"agent", f.Agent}, {"event", f.Event}, {"effect", f.Effect}, {"id", f.EventID},
+		{"kind", string(f.Kind)}, {"agent", f.Agent}, {"event", f.Event}, {"effect", f.Effect}, {"id", f.EventID},
 	} {
 		if c.value != "" {
 			add(c.column+" = ?", clip(c.value, maxText))
 		}
+	}
+	if f.Session != "" {
+		add("session IN ("+run+")", clip(f.Session, maxText))
 	}
 	if f.Tool != "" {
 		add("tool = ? COLLATE NOCASE", clip(f.Tool, maxText))
