@@ -23,7 +23,7 @@ func (f *filterFlags) add(c *cobra.Command, limit int) {
 	c.Flags().StringVar(&f.since, "since", "", "from this `time` on: RFC 3339, or a duration back such as 2h")
 	c.Flags().StringVar(&f.until, "until", "", "before this `time`")
 	c.Flags().StringVar(&f.kind, "kind", "", "only this `kind`: verdict, notification, late, refused, fallback, redaction, recovered")
-	c.Flags().StringVar(&f.f.Session, "session", "", "only this session `id`")
+	c.Flags().StringVar(&f.f.Session, "session", "", "only this session `id`, and those started from it")
 	c.Flags().StringVar(&f.f.Agent, "agent", "", "only this agent's `name`")
 	c.Flags().StringVar(&f.f.Event, "event", "", "only this canonical event `name`")
 	c.Flags().StringVar(&f.f.Effect, "effect", "", "only verdicts with this `effect`")
@@ -143,17 +143,27 @@ func whatOf(r audit.Record) string {
 			Tool struct {
 				Input json.RawMessage `json:"input"`
 			} `json:"tool"`
-			Prompt  string `json:"prompt"`
-			Message string `json:"message"`
+			Prompt   string         `json:"prompt"`
+			Message  string         `json:"message"`
+			Subagent *hook.Subagent `json:"subagent"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(r.Payload.Event, &e) != nil {
 		return ""
 	}
+	what := strings.TrimSpace(e.Data.Prompt + " " + e.Data.Message)
 	if e.Data.Tool.Input != nil {
-		return string(e.Data.Tool.Input)
+		what = string(e.Data.Tool.Input)
 	}
-	return strings.TrimSpace(e.Data.Prompt + " " + e.Data.Message)
+	return bySubagent(e.Data.Subagent, what)
+}
+
+// bySubagent says which sub-agent did it, if one did.
+func bySubagent(s *hook.Subagent, what string) string {
+	if s == nil {
+		return what
+	}
+	return "[" + strings.TrimSpace(s.Type+" "+s.ID) + "] " + what
 }
 
 // record is the JSON form of one.
@@ -208,6 +218,12 @@ func (a *app) printEnvelope(e audit.Envelope) {
 	row("record", "%d, %s, %s", e.Index, e.Kind, e.Logged.Format(time.RFC3339Nano))
 	row("event", "%s %s (%s)", e.Event, e.Subject, e.EventID)
 	row("from", "%s %s session %s", e.Source, e.Caller, e.Session)
+	if e.ParentSession != "" {
+		row("parent", "session %s", e.ParentSession)
+	}
+	if e.RootSession != "" {
+		row("root", "session %s", e.RootSession)
+	}
 	if e.Effect != "" {
 		row("verdict", "%s %v", e.Effect, e.Rules)
 	}

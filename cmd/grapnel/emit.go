@@ -21,8 +21,9 @@ import (
 
 // emitFlags describe the event.
 type emitFlags struct {
-	tool, kind, data, session string
-	timeout                   time.Duration
+	tool, kind, data      string
+	session, parent, root string
+	timeout               time.Duration
 }
 
 func (a *app) emitCommand() *cobra.Command {
@@ -50,6 +51,8 @@ JSON. EVENT is a canonical name (pre_tool_use). The data is a JSON object as in
 	c.Flags().StringVar(&f.kind, "kind", "", "the tool's `kind`; by default from the name")
 	c.Flags().StringVar(&f.data, "data", "", "`file` with the data, or - for standard input")
 	c.Flags().StringVar(&f.session, "session", "emit", "session `id`")
+	c.Flags().StringVar(&f.parent, "parent-session", "", "`id` of the session that this one was started from")
+	c.Flags().StringVar(&f.root, "root-session", "", "`id` of the session that a person started and this one comes from")
 	c.Flags().DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait for the verdict")
 	return c
 }
@@ -67,6 +70,15 @@ func (a *app) emitted(name string, f emitFlags) (hook.Event, error) {
 	// A hook that emits an event has caused it.
 	if err := protocol.Lineage(&e, a.getenv); err != nil {
 		return e, err
+	}
+	for name, value := range map[string]string{hook.ParentSessionExtension: f.parent, hook.RootSessionExtension: f.root} {
+		if value == "" {
+			continue
+		}
+		if e.Extensions == nil {
+			e.Extensions = make(map[string]string)
+		}
+		e.Extensions[name] = value
 	}
 	var data []byte
 	var err error

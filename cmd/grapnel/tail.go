@@ -17,6 +17,9 @@ import (
 type tailFlags struct {
 	session, agent, effect string
 	count                  int
+	// run is the session with those that were started from it, as far as they
+	// have been seen.
+	run map[string]bool
 }
 
 func (a *app) tailCommand() *cobra.Command {
@@ -47,6 +50,7 @@ func (a *app) tailCommand() *cobra.Command {
 				return err
 			}
 			shown := 0
+			f.run = map[string]bool{f.session: true}
 			for o, err := range seen {
 				if err != nil {
 					return fail(exitUnreachable, "the bus has stopped", err)
@@ -64,7 +68,7 @@ func (a *app) tailCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&f.session, "session", "", "only this session `id`")
+	c.Flags().StringVar(&f.session, "session", "", "only this session `id`, and those started from it")
 	c.Flags().StringVar(&f.agent, "agent", "", "only this agent's `name`")
 	c.Flags().StringVar(&f.effect, "effect", "", "only verdicts with this `effect`")
 	c.Flags().IntVarP(&f.count, "count", "n", 0, "end after this many events")
@@ -73,12 +77,25 @@ func (a *app) tailCommand() *cobra.Command {
 
 func (f tailFlags) wants(o bus.Observation) bool {
 	switch {
-	case f.session != "" && o.Event.SessionID != f.session,
+	case f.session != "" && !f.inRun(o.Event),
 		f.agent != "" && o.Event.Data.Native.Agent != f.agent && !strings.HasSuffix(o.Event.Source, "/"+f.agent),
 		f.effect != "" && (o.Verdict == nil || o.Verdict.Effect.String() != f.effect):
 		return false
 	}
 	return true
+}
+
+// inRun reports whether e is of the session or one that was started from it, and
+// remembers the latter: not every event of a session says where it comes from.
+func (f tailFlags) inRun(e hook.Event) bool {
+	if f.run[e.SessionID] {
+		return true
+	}
+	from := f.run[e.ParentSession()] || f.run[e.RootSession()]
+	if from && e.SessionID != "" {
+		f.run[e.SessionID] = true
+	}
+	return from
 }
 
 func (a *app) show(o bus.Observation) error {
@@ -101,6 +118,7 @@ func (a *app) show(o bus.Observation) error {
 	} else if o.Event.Data.Prompt != "" {
 		what = o.Event.Data.Prompt
 	}
+	what = bySubagent(o.Event.Data.Subagent, what)
 	_, err := fmt.Fprintf(a.out, "%s  %s %-24s %-12.12s %s  %s\n", o.Event.Time.Local().Format(time.TimeOnly), a.paint(effect, 8),
 		oneLine(o.Event.Key(), 60), oneLine(o.Event.SessionID, 12), oneLine(what, 100), oneLine(why, 160))
 	return err
