@@ -66,7 +66,8 @@ func TestHostileTexts(t *testing.T) {
 		start := time.Now()
 		s := analyze(text)
 		took := time.Since(start)
-		assert.Less(t, took, 3*time.Second, name)
+		// A tenth of it on an idle machine, and years where it is not linear.
+		assert.Less(t, took, 30*time.Second, name)
 		assert.LessOrEqual(t, len(s.Commands), shell.MaxCommands+1, name)
 		if took > 100*time.Millisecond {
 			t.Logf("%s: %s", name, took)
