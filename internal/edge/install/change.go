@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,8 @@ type Change struct {
 	// rooms are as many directories above the file that go with it when
 	// nothing else is in them.
 	rooms int
+	// secrets are JSON literals that no diff shows.
+	secrets []string
 }
 
 // Empty reports whether there is nothing to do.
@@ -36,7 +39,8 @@ func (c *Change) Empty() bool {
 	return bytes.Equal(c.Old, c.New) && (c.Old == nil) == (c.New == nil) && (c.was == c.mode || c.Old == nil)
 }
 
-// Diff is the change as unified text; empty when there is nothing to do.
+// Diff is the change as unified text; empty when there is nothing to do. A
+// token for posted hooks is not shown, so that it cannot be applied then.
 func (c *Change) Diff() string {
 	if c.Empty() {
 		return ""
@@ -48,7 +52,11 @@ func (c *Change) Diff() string {
 	if c.New == nil {
 		to = os.DevNull
 	}
-	return unified(from, to, string(c.Old), string(c.New))
+	diff := unified(from, to, string(c.Old), string(c.New))
+	for _, s := range c.secrets {
+		diff = strings.ReplaceAll(diff, s, shownSecret)
+	}
+	return diff
 }
 
 // read begins a change of the file at path.

@@ -17,6 +17,10 @@ type entry struct {
 	line string
 	argv []string
 	ours bool
+	// post is set instead for one that is posted, secret where it is ours: the
+	// literal with the token.
+	post   *Post
+	secret string
 	// matchesAll says that the group's matcher leaves nothing out.
 	matchesAll, grouped bool
 	// way leads to it from the root.
@@ -155,6 +159,10 @@ func (d *document) entry(event string, v hujson.Value, way []step) entry {
 	e := entry{event: event, value: v, matchesAll: true, way: way}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
+		return e
+	}
+	if d.format.post != nil && textOf(object, "type") == "http" {
+		d.posted(&e, object)
 		return e
 	}
 	commands := d.format.commands

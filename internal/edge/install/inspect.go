@@ -71,6 +71,7 @@ func inspectClaudeCode(in *inspection) {
 	for _, path := range managedFiles(in.place.managed) {
 		in.Managed = append(in.Managed, in.file("managed", path))
 	}
+	inspectPosts(in)
 	for _, list := range [][]FileStatus{in.Files, in.Managed} {
 		for i := range list {
 			f := &list[i]

@@ -26,6 +26,9 @@ type jsonFormat struct {
 	root []member
 	// entry is what is written for an event.
 	entry func(r registration, line string) value
+	// post is the same for a hook that is posted; false where it has to be a
+	// command. Nil: the agent posts none.
+	post func(r registration, address, token string) (value, bool)
 	// commands are the keys in which a command may stand, with dots between
 	// the levels; {"command"} when nil.
 	commands []string
@@ -52,6 +55,10 @@ func (f jsonFormat) edit(s *Settings, change *Change, wanted []registration, lef
 		return err
 	}
 	before := string(d.text)
+	was, err := d.entries()
+	if err != nil {
+		return err
+	}
 	err = d.removeOurs(func(e entry) bool {
 		return !slices.ContainsFunc(wanted, func(r registration) bool { return r.event == e.event })
 	})
@@ -65,7 +72,7 @@ func (f jsonFormat) edit(s *Settings, change *Change, wanted []registration, lef
 		if err != nil {
 			return err
 		}
-		err = d.register(r, f.entry(r, s.line(r.event)))
+		err = d.register(r, f.want(s, r))
 	}
 	if err != nil {
 		return err
@@ -74,6 +81,7 @@ func (f jsonFormat) edit(s *Settings, change *Change, wanted []registration, lef
 	if err != nil {
 		return err
 	}
+	change.secrets = secrets(slices.Concat(was, entries))
 	for _, e := range entries {
 		if !e.ours && strings.Contains(e.line, shimName) {
 			*left = append(*left, e.event+": "+e.line)

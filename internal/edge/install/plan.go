@@ -13,6 +13,8 @@ type Plan struct {
 	// Left are commands that mention our hook program and were not touched,
 	// because they are not of our making.
 	Left []string
+	// Notes say what a change brings with it.
+	Notes []string
 }
 
 // Empty reports whether there is nothing to do.

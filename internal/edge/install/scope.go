@@ -32,6 +32,10 @@ type Options struct {
 	// agent has an event for them; see the package's documentation for what it
 	// costs.
 	MessageDisplay bool
+	// HTTP has the hooks posted that the agent posts and for which the answer's
+	// JSON is enough; the others stay commands. It is for the user's settings
+	// alone. Nil: all are commands. See [CheckHTTP].
+	HTTP *HTTP
 }
 
 // place is where settings are looked for.

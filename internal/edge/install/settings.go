@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ type Settings struct {
 	path   string
 	binary string
 	flags  []string
+	http   *HTTP // nil when all are commands
 	wanted []registration
 }
 
@@ -42,6 +44,11 @@ func New(agent string, scope Scope, binary string, o *Options) (*Settings, error
 	if !ok || len(wanted) == 0 {
 		return nil, fmt.Errorf("there is no agent %.40q whose settings are known; they are %v", agent, Agents())
 	}
+	if o.HTTP != nil {
+		if err := errors.Join(CheckHTTP(agent, scope), o.HTTP.check()); err != nil {
+			return nil, err
+		}
+	}
 	path, err := t.path(scope, o.place())
 	if err != nil {
 		return nil, err
@@ -50,7 +57,7 @@ func New(agent string, scope Scope, binary string, o *Options) (*Settings, error
 		// The hook runs in a shell to which a backslash means something else.
 		binary = filepath.ToSlash(binary)
 	}
-	return &Settings{target: t, scope: scope, path: path, binary: binary, flags: o.Flags, wanted: wanted}, nil
+	return &Settings{target: t, scope: scope, path: path, binary: binary, flags: o.Flags, http: o.HTTP, wanted: wanted}, nil
 }
 
 func (t target) path(scope Scope, p place) (string, error) {
@@ -76,6 +83,9 @@ func (s *Settings) Path() string { return s.path }
 // Note is what somebody who has installed it should know; empty when there is
 // nothing.
 func (s *Settings) Note() string {
+	if s.http != nil {
+		return httpNote
+	}
 	if s.target.note == nil {
 		return ""
 	}
@@ -107,7 +117,13 @@ func (s *Settings) plan(wanted []registration) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Changes: changes, Left: left}, nil
+	p := &Plan{Changes: changes, Left: left}
+	if s.http != nil && len(wanted) > 0 {
+		for _, c := range changes {
+			p.Notes = append(p.Notes, c.tighten()...)
+		}
+	}
+	return p, nil
 }
 
 // line is what the agent gives to a shell to start the hook.

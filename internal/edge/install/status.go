@@ -38,11 +38,16 @@ type Status struct {
 // Installed reports whether any event is registered.
 func (s Status) Installed() bool {
 	for _, f := range slices.Concat(s.Files, s.Managed) {
-		if len(f.Binaries) > 0 {
+		if f.Installed() {
 			return true
 		}
 	}
 	return false
+}
+
+// Posts reports whether any event is registered with a hook that is posted.
+func (s Status) Posts() bool {
+	return slices.ContainsFunc(slices.Concat(s.Files, s.Managed), func(f FileStatus) bool { return len(f.Posts) > 0 })
 }
 
 // FileStatus is what one settings file says.
@@ -68,9 +73,14 @@ type FileStatus struct {
 	// Lines are the command lines of our entries on each event, as the agent
 	// gives them to a shell.
 	Lines map[string][]string
+	// Posts are our entries on each event that are posted instead.
+	Posts map[string][]Post
 	// Off are keys in it with which no hook fires, or none of one's own.
 	Off []string
 }
+
+// Installed reports whether the file registers any event.
+func (f FileStatus) Installed() bool { return len(f.Binaries) > 0 || len(f.Posts) > 0 }
 
 // add notes an entry of ours. does says whether it is as an installation
 // writes it.
@@ -81,20 +91,36 @@ func (f *FileStatus) add(s *Settings, event, line, binary string, does func(regi
 			f.Stale = append(f.Stale, binary)
 		}
 	}
+	if f.judge(s, event, does) {
+		if f.Lines == nil {
+			f.Lines = map[string][]string{}
+		}
+		f.Lines[event] = append(f.Lines[event], line)
+	}
+}
+
+// addPost is add for an entry that is posted.
+func (f *FileStatus) addPost(s *Settings, event string, p Post, does func(registration) bool) {
+	f.judge(s, event, does)
+	if f.Posts == nil {
+		f.Posts = map[string][]Post{}
+	}
+	f.Posts[event] = append(f.Posts[event], p)
+}
+
+// judge notes how an event is registered, and reports whether it should be.
+func (f *FileStatus) judge(s *Settings, event string, does func(registration) bool) bool {
 	i := slices.IndexFunc(s.wanted, func(r registration) bool { return r.event == event })
 	if i < 0 {
 		f.Unasked = append(f.Unasked, event)
-		return
+		return false
 	}
-	if f.Lines == nil {
-		f.Lines = map[string][]string{}
-	}
-	f.Lines[event] = append(f.Lines[event], line)
 	if does(s.wanted[i]) {
 		f.Events = append(f.Events, event)
 	} else {
 		f.Weak = append(f.Weak, event)
 	}
+	return true
 }
 
 // read says what is registered in a JSON file.
@@ -117,7 +143,10 @@ func (f jsonFormat) read(s *Settings, path string, out *FileStatus) {
 		return
 	}
 	for _, e := range entries {
-		if e.ours {
+		switch {
+		case e.ours && e.post != nil:
+			out.addPost(s, e.event, *e.post, func(r registration) bool { return e.matchesAll && d.doesPost(e, r) })
+		case e.ours:
 			out.add(s, e.event, e.line, e.argv[0], func(r registration) bool {
 				return e.matchesAll && d.does(e, f.entry(r, e.line))
 			})

@@ -83,7 +83,7 @@ func jsonTargets() []target {
 			agent: hookwire.ClaudeCode, without: "tools run unchecked, or, since 2.1.295, are blocked", inspect: inspectClaudeCode,
 			user: belowOr("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), project: ".claude/settings.json",
 			format: jsonFormat{path: []string{"hooks"}, grouped: always, entry: inSeconds(onGates("onFailure", text("block"))),
-				tolerated: []string{"statusMessage"}},
+				post: postedByClaude, tolerated: []string{"statusMessage"}},
 		},
 		{
 			agent: hookwire.Codex, without: runs, inspect: inspectCodex,
