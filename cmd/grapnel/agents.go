@@ -80,7 +80,7 @@ func (a *app) aboutAgent(agent string) (agentAbout, error) {
 		files = slices.Concat(s.Files, s.Managed)
 	}
 	for _, f := range files {
-		about.Files = append(about.Files, agentsFile{f.Scope, f.Path, len(f.Binaries) > 0})
+		about.Files = append(about.Files, agentsFile{f.Scope, f.Path, f.Installed()})
 	}
 	for _, c := range edge.Capabilities() {
 		if c.Agent != agent {

@@ -140,9 +140,13 @@ func (a *app) checkAgent(ctx context.Context, s install.Status) []check {
 		checks := []check{{s.Agent + ": hooks are registered", false, "put them there with `grapnel install " + s.Agent + "`"}}
 		return append(checks, problems(s)...)
 	}
+	again := "grapnel install " + s.Agent
+	if s.Posts() {
+		again += " --http"
+	}
 	registered := check{What: s.Agent + ": hooks are registered", OK: len(s.Missing) == 0}
 	if len(s.Missing) > 0 {
-		registered.Note = "not registered: " + strings.Join(s.Missing, ", ") + "; run `grapnel install " + s.Agent + "`\n"
+		registered.Note = "not registered: " + strings.Join(s.Missing, ", ") + "; run `" + again + "`\n"
 	}
 	for _, event := range s.LeftOut {
 		registered.Note += "left out: " + event + "\n"
@@ -156,6 +160,9 @@ func (a *app) checkAgent(ctx context.Context, s install.Status) []check {
 	for _, f := range slices.Concat(s.Files, s.Managed) {
 		for _, line := range f.Lines[probe.event] {
 			checks = append(checks, a.canary(ctx, s.Agent, f.Scope, probe, line))
+		}
+		for _, post := range f.Posts[probe.event] {
+			checks = append(checks, a.postedCanary(ctx, s.Agent, f.Scope, probe, post))
 		}
 	}
 	return checks

@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/install"
 )
 
 // canary is a call of the agent's shell tool that must be denied, and how to
@@ -154,7 +158,7 @@ func canaryOf(agent, text string) (canary, bool) {
 // canary sends what must be denied through a registered command line, as the
 // agent would, and looks whether the agent would have been stopped.
 func (a *app) canary(ctx context.Context, agent, scope string, c canary, line string) check {
-	what := agent + ": a canary (" + canaryCommand + ") is denied through the hook in the " + scope + " settings"
+	what := canaryTitle(agent, scope)
 	payload, err := json.Marshal(c.payload)
 	if err != nil {
 		return check{what, false, err.Error()}
@@ -180,6 +184,72 @@ func (a *app) canary(ctx context.Context, agent, scope string, c canary, line st
 		return check{what, false, reason}
 	}
 	return check{what, true, fmt.Sprintf("after %.1f ms: %s", float64(took.Microseconds())/1000, oneLine(reason, 200))}
+}
+
+func canaryTitle(agent, scope string) string {
+	return agent + ": a canary (" + canaryCommand + ") is denied through the hook in the " + scope + " settings"
+}
+
+// postedCanary posts it, as the agent would. There is no exit code then: the
+// body alone counts, and only with a status of success.
+func (a *app) postedCanary(ctx context.Context, agent, scope string, c canary, post install.Post) check {
+	what := canaryTitle(agent, scope) + ", which is posted"
+	again := "; run `grapnel install " + agent + " --http` again"
+	payload, err := json.Marshal(c.payload)
+	if err != nil {
+		return check{what, false, err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, post.URL, bytes.NewReader(payload))
+	if err != nil {
+		return check{what, false, err.Error() + again}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for name, value := range post.Header {
+		request.Header.Set(name, value)
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	begin := time.Now()
+	response, err := client.Do(request)
+	if err != nil {
+		note := err.Error()
+		if refused := (*net.OpError)(nil); errors.As(err, &refused) && refused.Op == "dial" {
+			note = "nobody listens at " + request.URL.Host + ": start the bus with `grapnel up`" + a.listens(request.URL.Host, again)
+		}
+		return check{what, false, note}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, hookwire.MaxResponse))
+	took := time.Since(begin)
+	switch {
+	case err != nil:
+		return check{what, false, err.Error()}
+	case response.StatusCode == http.StatusUnauthorized:
+		return check{what, false, "the token in the settings is not that of the bus at " + request.URL.Host + again}
+	case response.StatusCode/100 != 2:
+		return check{what, false, fmt.Sprintf("the answer has status %d, with which nothing is decided: %s%s", response.StatusCode, oneLine(string(body), 300), again)}
+	}
+	denied, reason := c.judge(0, body, nil)
+	if !denied {
+		return check{what, false, reason}
+	}
+	return check{what, true, fmt.Sprintf("after %.1f ms: %s", float64(took.Microseconds())/1000, oneLine(reason, 200))}
+}
+
+// listens says what to do beside starting the bus, when it would not listen
+// where hooks are posted to.
+func (a *app) listens(host, again string) string {
+	c, err := loadConfig(a.paths)
+	switch {
+	case err != nil || c.HTTP.Listen == host:
+		return ""
+	case c.HTTP.Listen == "":
+		return "; first put http: {listen: \"" + host + "\"} into " + a.paths.config
+	}
+	return "; but " + a.paths.config + " has it listen at " + c.HTTP.Listen + again
 }
 
 // judge says whether the agent would have been stopped, with the reason that it

@@ -15,7 +15,7 @@ import (
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	user, project, print, messages bool
+	user, project, print, messages, http bool
 }
 
 func (f *installFlags) add(c *cobra.Command) {
@@ -39,7 +39,9 @@ func (a *app) installCommand() *cobra.Command {
 		Short: "Put our hooks into an agent's own settings",
 		Long: `Put grapnel's entries into the agent's own settings, keeping everything that is
 there, comments included. Each file is replaced at once, with a backup beside
-it; doing it twice changes nothing. AGENT is one of
+it; doing it twice changes nothing, and doing it with and without --http changes
+from one to the other. With --http the token for the bus stands in the settings,
+which are yours alone to read then. AGENT is one of
 ` + strings.Join(install.Agents(), " ") + `.`,
 		Args: cobra.ExactArgs(1), ValidArgs: install.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -59,6 +61,7 @@ it; doing it twice changes nothing. AGENT is one of
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.messages, "message-display", false, "register the pieces of streamed messages too: one more process for each")
+	c.Flags().BoolVar(&f.http, "http", false, "have hooks posted to the bus instead of starting a process for each, where the agent can; they stay commands where it cannot")
 	return c
 }
 
@@ -85,10 +88,17 @@ func (a *app) edit(agent, shim string, f installFlags, plan func(*install.Settin
 	if !slices.Contains(install.Agents(), agent) {
 		return nil, unknownAgent(agent)
 	}
+	post, err := a.posting(agent, f)
+	if err != nil {
+		return nil, err
+	}
 	settings, err := install.New(agent, f.scope(), shim, &install.Options{
-		Getenv: a.getenv, MessageDisplay: f.messages,
+		Getenv: a.getenv, MessageDisplay: f.messages, HTTP: post,
 		Flags: []string{"--socket", a.paths.socket, "--state", a.paths.state, "--config", a.paths.config},
 	})
+	if errors.Is(err, install.ErrHTTP) {
+		return nil, fail(exitUsage, listenHint, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +111,9 @@ func (a *app) edit(agent, shim string, f installFlags, plan func(*install.Settin
 	}
 	for _, left := range change.Left {
 		fmt.Fprintf(a.err, "grapnel: not touched, because it is not of our making: %s\n", left)
+	}
+	for _, note := range change.Notes {
+		fmt.Fprintf(a.err, "grapnel: %s\n", note)
 	}
 	if f.print {
 		fmt.Fprint(a.out, change.Diff())
@@ -122,6 +135,42 @@ func (a *app) edit(agent, shim string, f installFlags, plan func(*install.Settin
 		}
 	}
 	return settings, err
+}
+
+const listenHint = `put http: {listen: "127.0.0.1:7421"} into the configuration, or another loopback address with its port`
+
+// posting says where hooks are posted to and with which token, nil without
+// --http. A token is made where there is none, unless nothing is to change.
+func (a *app) posting(agent string, f installFlags) (*install.HTTP, error) {
+	if !f.http {
+		return nil, nil
+	}
+	if err := install.CheckHTTP(agent, f.scope()); err != nil {
+		return nil, fail(exitUsage, "leave --http out, or install for the user", err)
+	}
+	c, err := loadConfig(a.paths)
+	if err != nil {
+		return nil, err
+	}
+	if c.HTTP.Listen == "" {
+		return nil, fail(exitUsage, listenHint, fmt.Errorf("%s names no address on which the bus listens", a.paths.config))
+	}
+	post := &install.HTTP{Base: "http://" + c.HTTP.Listen}
+	if f.print {
+		// What stands for the token is not shown, and neither is the token.
+		post.Token = "none-yet"
+		if text, err := os.ReadFile(a.paths.httpToken()); err == nil {
+			post.Token = strings.TrimSpace(string(text))
+		}
+		return post, nil
+	}
+	if err := os.MkdirAll(a.paths.state, 0o700); err != nil {
+		return nil, err
+	}
+	if post.Token, err = httpToken(a.paths); err != nil {
+		return nil, fmt.Errorf("token for HTTP: %w", err)
+	}
+	return post, nil
 }
 
 func unknownAgent(agent string) error {
