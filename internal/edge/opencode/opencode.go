@@ -122,8 +122,13 @@ func fillEvent(p *protocol.Fields, row protocol.Event, e *hook.Event) {
 	d := &e.Data
 	switch row.Name {
 	case "session.created":
-		if info := p.Object("info"); info.Text("parentID") != "" {
+		info := p.Object("info")
+		if parent := info.Text("parentID"); parent != "" {
 			e.Name, d.Subagent = hook.SubagentStart, &hook.Subagent{ID: info.Text("id")}
+			if e.Extensions == nil {
+				e.Extensions = make(map[string]string, 1)
+			}
+			e.Extensions[hook.ParentSessionExtension] = protocol.Clip(parent)
 		}
 	case "session.error":
 		problem := p.Object("error")

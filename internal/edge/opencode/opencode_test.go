@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -85,6 +86,17 @@ func TestNamesThatThePayloadDecides(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, e.Name, c.properties)
 	}
+}
+
+// A sub-agent has a session of its own, which says once where it comes from.
+func TestSubagentsSessionSaysItsParent(t *testing.T) {
+	t.Parallel()
+	stdin, err := os.ReadFile("testdata/written/session.created-1-subagent.json")
+	require.NoError(t, err)
+	e, err := opencode.New().Event(protocoltest.Call(opencode.New(), "session.created", stdin))
+	require.NoError(t, err)
+	assert.Equal(t, "oc-2", e.SessionID)
+	assert.Equal(t, "oc-1", e.ParentSession())
 }
 
 // notReplayed are the cases that are not about our plugin.
