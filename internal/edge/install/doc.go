@@ -19,7 +19,7 @@
 // stays, and for files in which there was nothing. A comment goes only if it
 // stands inside one of our entries.
 //
-// An entry is ours when its command is this grapnel's hook binary, or any
+// An entry that starts something is ours when its command is this grapnel's hook binary, or any
 // program named grapnel-hook, with the agent's name as its first argument (or
 // "grapnel hook" and the agent's name). Commands that only mention it, such as
 // a wrapper somebody wrote, are reported in [Plan.Left] and not touched.
@@ -71,6 +71,23 @@
 // Claude Code's WorktreeCreate is never registered, because a listener there
 // takes git's own place. Pieces of streamed messages are registered on request
 // alone: they start a process each, and can decide nothing.
+//
+// # Posted hooks
+//
+// With [Options.HTTP] the entries of an agent that can, which is Claude Code,
+// have the URL http://HOST:PORT/hook/AGENT/EVENT of package httpedge and the
+// token for it, and no process is started. An entry with such a URL on a
+// loopback address is ours as one with our command is: an installation changes
+// each into what it is asked for. What the agent does not post, and what only an
+// exit code stops, stay commands: Setup, SessionStart, PreModelSwitch,
+// PostModelSwitch, TaskCompleted and TeammateIdle. SessionStart's starts the
+// daemon where none runs; later nothing does, and a post that nobody takes lets
+// tools run before 2.1.295.
+//
+// The token makes the settings a secret: the file, and the backup of what it
+// was, lose the permissions of all others, which [Plan.Notes] says and an
+// uninstallation does not take back; no diff shows the token; and there are no
+// posted hooks in a project's settings, since these are committed.
 //
 // # Concurrency
 //
