@@ -19,6 +19,8 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/cloudevent"
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/bus/natsd"
+	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol"
 )
 
 func origin() hook.Origin {
@@ -236,4 +238,38 @@ func TestUnansweredFailsByClass(t *testing.T) {
 	}
 	assert.Equal(t, hook.Deny, origin().PreToolUse(readFile()).Unanswered(nil).Effect)
 	assert.Equal(t, hook.Abstain, origin().Stop("", false).Unanswered(nil).Effect)
+}
+
+// An agent in Go inherits what the agents inherit that have hook commands.
+func TestInheritIsTheEdgesLineage(t *testing.T) {
+	t.Parallel()
+	marks := hook.Mark("one") + "," + hook.Mark("two")
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for name, environment := range map[string]map[string]string{
+		"nothing":       {},
+		"all":           {hookwire.EnvHops: "2", hookwire.EnvCausation: "e-1", hookwire.EnvAncestry: marks, hookwire.EnvTraceParent: trace},
+		"the first":     {hookwire.EnvHops: "0"},
+		"the last":      {hookwire.EnvHops: "999"},
+		"one too many":  {hookwire.EnvHops: "1000"},
+		"negative":      {hookwire.EnvHops: "-1"},
+		"no number":     {hookwire.EnvHops: "two"},
+		"no hooks":      {hookwire.EnvAncestry: "everybody"},
+		"an empty mark": {hookwire.EnvAncestry: marks + ","},
+	} {
+		lookup := func(name string) string { return environment[name] }
+		var want hook.Event
+		wrong := protocol.Lineage(&want, lookup)
+		o, err := origin().Inherit(lookup)
+		assert.Equal(t, wrong == nil, err == nil, "%s: %v, %v", name, wrong, err)
+		if err != nil {
+			continue
+		}
+		got := o.PreToolUse(readFile())
+		assert.Equal(t, want.Hops, got.Hops, name)
+		assert.Equal(t, want.CausationID, got.CausationID, name)
+		assert.Equal(t, want.TraceParent, got.TraceParent, name)
+		assert.Equal(t, want.Extensions, got.Extensions, name)
+		_, _, err = cloudevent.Encode(got)
+		assert.NoError(t, err, name)
+	}
 }
