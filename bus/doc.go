@@ -11,6 +11,9 @@
 //	AGENTS    Request, Publish                on hooks.<event>.<tool>
 //	CONTROL   Respond, Consume, Watch, and the Gateway itself
 //
+// An agent in Go makes its events with a [hook.Origin]; the examples show its
+// loop, its sub-agents, and what it does without a verdict.
+//
 // An agent needs no code of this package: a request from any NATS client in
 // AGENTS on hooks.pre_tool_use.bash, with a CloudEvent as body (structured
 // JSON) or as headers and body (binary mode), is answered with the verdict as
