@@ -21,12 +21,12 @@ type Filter struct {
 	Kind         hook.RecordKind
 	// Session is a session and all that were started from it, over however
 	// many others.
-	Session      string
-	Agent        string
-	Event        string // canonical event name
-	Effect       string // the verdict's effect
-	Tool         string // the event's subject, in any case of ASCII letters
-	EventID      string
+	Session string
+	Agent   string
+	Event   string // canonical event name
+	Effect  string // the verdict's effect
+	Tool    string // the event's subject, in any case of ASCII letters
+	EventID string
 	// Text must stand in the payload, in any case of ASCII letters. Records
 	// whose payload was deleted do not match.
 	Text string
