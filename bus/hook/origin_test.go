@@ -53,9 +53,9 @@ func constructed(o hook.Origin, say func(argument string) string, object json.Ra
 			case reflect.TypeFor[string]():
 				arg = text
 			case reflect.TypeFor[bool]():
-				arg, text = true, ""
+				arg, text = true, `"stop_active":true`
 			case reflect.TypeFor[time.Duration]():
-				arg, text = 1500*time.Millisecond, "1500"
+				arg, text = 1500*time.Millisecond, `"duration_ms":1500`
 			case reflect.TypeFor[hook.Tool]():
 				arg, text = readFile(), "call-1"
 			case reflect.TypeFor[json.RawMessage]():
