@@ -37,7 +37,7 @@ func (g *Gateway) settle(ctx context.Context, e hook.Event, from func() string) 
 	ctx, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
 	caller, digest := from(), hook.Digest(e.Raw)
-	before, mine := g.repeats.begin(e, caller, digest, received)
+	before, mine := g.repeats.begin(e, caller, digest, g.roster.state.Load().revision, received)
 	if before != nil {
 		if v, ok := before.again(ctx, e); ok {
 			g.stats.repeated.Add(1)

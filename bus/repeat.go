@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,10 +23,11 @@ const (
 // twice: in two of an agent's own files, or in another agent's settings that
 // the agent reads as well. They get one decision.
 //
-// The same event twice has one id and the same data. A twin comes in another
-// agent's protocol, or under another of the agent's names for the event: it has
-// the same caller, session, event, tool, input and working directory. A grant
-// does not pass to a twin, since it was decided for another one.
+// The same event twice has one id and the same data. A twin comes under another
+// of the same agent's names for the event, with a payload of another shape: it
+// has the same caller, session, event, tool, input and working directory. A
+// grant does not pass to a twin. Another agent's call is never a twin: a rule
+// may be about the agent.
 type repeats struct {
 	mu    sync.Mutex
 	known map[string]*settled
@@ -36,7 +38,7 @@ type repeats struct {
 type settled struct {
 	done  chan struct{}
 	began time.Time
-	from  string // the agent and its own name of the event
+	from  string // the agent's own name of the event
 	keys  []string
 	v     hook.Verdict
 }
@@ -46,15 +48,17 @@ func newRepeats() *repeats { return &repeats{known: make(map[string]*settled)} }
 // begin returns the decision on the same call, and nil when there is none;
 // then the caller decides and must call end with what it gets beside, unless
 // that is nil as well: only calls of tools are looked at.
-func (r *repeats) begin(e hook.Event, caller, digest string, now time.Time) (before, mine *settled) {
-	t, from := e.Data.Tool, native(e)
+func (r *repeats) begin(e hook.Event, caller, digest string, roster uint64, now time.Time) (before, mine *settled) {
+	t, agent, from := e.Data.Tool, e.Data.Native.Agent, e.Data.Native.Event
 	if t == nil {
 		return nil, nil
 	}
-	keys := []string{strings.Join([]string{"same", caller, e.Source, e.ID, string(e.Name), e.Subject, digest}, "\x00")}
-	if e.Data.Native.Agent != "" && e.SessionID != "" && len(t.Input) > 0 {
+	// What was decided with another roster says nothing about this one.
+	revision := strconv.FormatUint(roster, 10)
+	keys := []string{strings.Join([]string{"same", revision, caller, e.Source, e.ID, string(e.Name), e.Subject, digest}, "\x00")}
+	if agent != "" && e.SessionID != "" && len(t.Input) > 0 {
 		keys = append(keys, strings.Join([]string{
-			"twin", caller, e.SessionID, string(e.Name), hook.Token(t.Name), string(t.Kind), e.Data.CWD, hook.Digest(t.Input),
+			"twin", revision, caller, agent, e.SessionID, string(e.Name), hook.Token(t.Name), string(t.Kind), e.Data.CWD, hook.Digest(t.Input),
 		}, "\x00"))
 	}
 	r.mu.Lock()
@@ -72,8 +76,6 @@ func (r *repeats) begin(e hook.Event, caller, digest string, now time.Time) (bef
 	r.order = append(r.order, mine)
 	return nil, mine
 }
-
-func native(e hook.Event) string { return e.Data.Native.Agent + "\x00" + e.Data.Native.Event }
 
 // forget drops what is too old or too much. r.mu is held.
 func (r *repeats) forget(now time.Time) {
@@ -104,7 +106,7 @@ func (s *settled) again(ctx context.Context, e hook.Event) (v hook.Verdict, ok b
 		return v, false
 	}
 	v = s.v
-	if s.from != native(e) {
+	if s.from != e.Data.Native.Event {
 		v.Grant = false
 	}
 	v.Note = note(v.Note, "the same call came twice and was decided once")

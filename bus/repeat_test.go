@@ -99,6 +99,17 @@ func TestWhatDiffersIsDecidedAnew(t *testing.T) {
 	}
 }
 
+func TestARosterThatChangedIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	b, asked, _ := counted(t, hook.Entry{Name: "d"}, hook.Decision{})
+	assert.Equal(t, hook.Abstain, b.Request(bustest.Shell("one", "ls")).Effect)
+	b.Decider(hook.Entry{Name: "strict"}, func(context.Context, hook.Event) (hook.Decision, error) {
+		return hook.Decision{Effect: hook.Deny, Reason: "since now"}, nil
+	})
+	assert.Equal(t, hook.Deny, b.Request(bustest.Shell("one", "ls")).Effect)
+	assert.EqualValues(t, 2, asked.Load())
+}
+
 func TestAStopIsNeverARepeat(t *testing.T) {
 	t.Parallel()
 	b, asked, _ := counted(t, hook.Entry{Name: "d"}, hook.Decision{Effect: hook.Deny, Reason: "go on"})
@@ -110,30 +121,32 @@ func TestAStopIsNeverARepeat(t *testing.T) {
 	assert.EqualValues(t, 3, asked.Load(), "else the limit on stops would not count")
 }
 
-// TestTwins sends one call in two agents' protocols, as an agent does that also
-// reads another one's settings.
+// TestTwins sends one call under two of an agent's names for the event, as one
+// does whose hook stands in its own settings and in another agent's.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	b, asked, _ := counted(t, hook.Entry{Name: "d", Grants: true}, hook.Decision{Effect: hook.Allow, Reason: "fine"})
-	call := func(agent, id string) hook.Event {
+	call := func(agent, event, id string) hook.Event {
 		e := bustest.Shell(id, "ls")
-		e.Source, e.Data.Native = "/host/"+agent, hook.Native{Agent: agent, Event: "PreToolUse"}
+		e.Source, e.Data.Native = "/host/"+agent, hook.Native{Agent: agent, Event: event}
 		e.Data.Tool.CallID = ""
 		return e
 	}
-	v := b.Request(call("claude-code", "a"))
+	v := b.Request(call("copilot", "preToolUse", "a"))
 	require.True(t, v.Grant)
-	twin := b.Request(call("copilot", "b"))
+	twin := b.Request(call("copilot", "PreToolUse", "b"))
 	assert.EqualValues(t, 1, asked.Load())
-	assert.False(t, twin.Grant, "a grant does not pass to another agent")
+	assert.False(t, twin.Grant, "a grant does not pass to a twin")
 	assert.Equal(t, "b", twin.EventID)
 
-	b.Request(call("claude-code", "c"))
-	assert.EqualValues(t, 2, asked.Load(), "the same agent, another id: another call")
-	other := call("copilot", "d")
+	b.Request(call("copilot", "preToolUse", "c"))
+	assert.EqualValues(t, 2, asked.Load(), "the same name, another id: another call")
+	other := call("copilot", "PreToolUse", "d")
 	other.SessionID = "s2"
 	b.Request(other)
 	assert.EqualValues(t, 3, asked.Load(), "another session")
+	b.Request(call("claude-code", "PreToolUse", "e"))
+	assert.EqualValues(t, 4, asked.Load(), "another agent, about which there may be another rule")
 }
 
 func TestARepeatWaitsNoLongerThanItsOwnTime(t *testing.T) {
