@@ -29,22 +29,20 @@ type Trust struct {
 // A hook of the person's own configuration that runs a file of the workspace
 // runs what the workspace says: it needs approval for that workspace, too.
 func (s *Set) approved(h Hook, c *Call) (reason string, m *trust.Measurement, blocked error) {
-	if s.trusted(c.Workspace) && (h.Origin.Source == trust.Workspace || loosens(h.Origin.Source)) {
-		return "", nil, nil
-	}
 	own := loosens(h.Origin.Source)
-	if own && (h.Type != TypeCommand || c.Workspace == "" || h.Origin.Source == trust.Builtin) {
+	if own && (h.Type != TypeCommand || c.Workspace == "" || h.Origin.Source == trust.Builtin || s.o.Trust == nil) {
 		return "", nil, nil
-	}
-	if s.o.Trust == nil {
-		if own {
-			return "", nil, nil
-		}
-		return notApproved(h), nil, nil
 	}
 	d := s.definition(h, c)
 	if own && !s.mayTouch(d) {
 		return "", nil, nil
+	}
+	// Asked last: it looks at files.
+	if (own || h.Origin.Source == trust.Workspace) && s.trusted(c.Workspace) {
+		return "", nil, nil
+	}
+	if s.o.Trust == nil {
+		return notApproved(h), nil, nil
 	}
 	m, err := s.o.Trust.Gauge.Measure(d)
 	switch {
