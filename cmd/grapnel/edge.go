@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,13 +74,15 @@ func (d *daemon) openHTTP(ctx context.Context, e *edge.Edge) error {
 // httpToken is what callers over HTTP show. It stays the same, since it stands
 // in agents' settings.
 func httpToken(p paths) (string, error) {
-	secret, err := secretFile(p.httpSecret(), 32)
-	if err != nil {
+	text, err := os.ReadFile(p.httpToken())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	token := hex.EncodeToString(secret)
-	// For people and programs, in a form that can be sent.
-	return token, writePrivate(p.httpToken(), []byte(token+"\n"))
+	token := strings.TrimSpace(string(text))
+	if len(token) < httpedge.MinToken {
+		token = rand.Text() + rand.Text()
+	}
+	return token, writePrivate(p.httpToken(), []byte(token+"\n")) // for nobody else to read, whatever it was
 }
 
 // record appends what nobody waits for.

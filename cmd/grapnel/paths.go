@@ -84,9 +84,8 @@ func (p paths) nodeKey() string { return filepath.Join(p.state, "node.key") }
 // policyBundle is the signed copy of the policy for when no daemon runs.
 func (p paths) policyBundle() string { return filepath.Join(p.state, "policy.bundle") }
 
-// httpSecret is what the token for HTTP is made of, and httpToken the token.
-func (p paths) httpSecret() string { return filepath.Join(p.state, "http.secret") }
-func (p paths) httpToken() string  { return filepath.Join(p.state, "http.token") }
+// httpToken is what callers over HTTP show.
+func (p paths) httpToken() string { return filepath.Join(p.state, "http.token") }
 
 // daemonLog is where a daemon that nobody watches writes.
 func (p paths) daemonLog() string { return filepath.Join(p.state, "daemon.log") }
