@@ -35,40 +35,6 @@ func process(r hookwire.Response) protocoltest.Process {
 	return protocoltest.Process{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
 }
 
-const (
-	why  = "that <is> & \"not\" allowed"
-	more = "use the staging host"
-)
-
-type verdict struct {
-	name string
-	v    hook.Verdict
-}
-
-func verdicts() []verdict {
-	input := json.RawMessage(`{"command":"ls -la <&>"}`)
-	return []verdict{
-		{"abstain", hook.Verdict{}},
-		{"abstain+context", hook.Verdict{Context: more}},
-		{"abstain+rewrite", hook.Verdict{Input: input}},
-		{"allow", hook.Verdict{Effect: hook.Allow, Reason: why}},
-		{"allow+grant", hook.Verdict{Effect: hook.Allow, Grant: true, Reason: why}},
-		{"allow+grant+rewrite", hook.Verdict{Effect: hook.Allow, Grant: true, Input: input}},
-		{"ask", hook.Verdict{Effect: hook.Ask, Reason: why}},
-		{"ask+rewrite", hook.Verdict{Effect: hook.Ask, Reason: why, Input: input}},
-		{"ask+grant", hook.Verdict{Effect: hook.Ask, Reason: why, Grant: true}},
-		{"deny", hook.Verdict{Effect: hook.Deny, Reason: why}},
-		{"deny+context", hook.Verdict{Effect: hook.Deny, Reason: why, Context: more}},
-		{"deny, no reason", hook.Verdict{Effect: hook.Deny}},
-		{"deny+grant+rewrite", hook.Verdict{Effect: hook.Deny, Reason: why, Grant: true, Input: input}},
-		{"halt", hook.Verdict{Effect: hook.Halt, Reason: why}},
-		{"effect 99", hook.Verdict{Effect: 99, Grant: true}},
-		{"effect -1", hook.Verdict{Effect: -1, Grant: true}},
-		{"rewrite to a string", hook.Verdict{Effect: hook.Allow, Grant: true, Input: json.RawMessage(`"ls"`)}},
-		{"rewrite to garbage", hook.Verdict{Input: json.RawMessage(`{"a":1,"a":2}`)}},
-	}
-}
-
 // TestAnswers holds every verdict on every event against what Claude Code does
 // with the answer.
 func TestAnswers(t *testing.T) {
@@ -79,19 +45,19 @@ func TestAnswers(t *testing.T) {
 		if c.Event == "WorktreeCreate" {
 			continue // has a test of its own
 		}
-		for _, v := range verdicts() {
-			t.Run(c.Event+"/"+v.name, func(t *testing.T) {
+		for _, v := range protocoltest.Verdicts() {
+			t.Run(c.Event+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
-				a := claudecode.Answer(c.Event, v.v)
+				a := claudecode.Answer(c.Event, v.Verdict)
 				checkForm(t, c.Event, a.Response)
 				got := outcome(t, c.Event, a.Response)
 				assert.Empty(t, got.Unknown, "keys that Claude Code does not know")
 				assert.False(t, got.Dropped, "the answer is understood")
 
-				e := v.v.Effect
+				e := v.Verdict.Effect
 				broken := e < hook.Abstain || e > hook.Halt
-				rewrite := len(v.v.Input) > 0
-				grant := e == hook.Allow && v.v.Grant
+				rewrite := len(v.Verdict.Input) > 0
+				grant := e == hook.Allow && v.Verdict.Grant
 				if !grant {
 					assert.False(t, got.Granted, "nothing but a granting allow skips the person's prompt")
 				}
@@ -130,27 +96,27 @@ func TestAnswers(t *testing.T) {
 						assert.True(t, got.Blocked || got.Continued || !c.Block && a.Note != "", "it must not run with the input that was changed")
 						assert.NotEmpty(t, a.Note, "the stricter answer is reported")
 					} else {
-						assert.JSONEq(t, string(v.v.Input), string(got.Changed))
+						assert.JSONEq(t, string(v.Verdict.Input), string(got.Changed))
 					}
 				}
 				if !rewrite {
 					assert.Nil(t, got.Changed)
 				}
 				told := strings.Join(append(got.ToModel, got.ToUser...), "\n") + string(a.Stderr) + strings.ReplaceAll(string(a.Stdout), `\"`, `"`)
-				if v.v.Context != "" && e == hook.Abstain {
+				if v.Verdict.Context != "" && e == hook.Abstain {
 					if c.Context {
-						assert.Contains(t, got.ToModel, more)
+						assert.Contains(t, got.ToModel, protocoltest.More)
 					} else {
 						assert.NotEmpty(t, a.Note, "lost context is reported")
 					}
 				}
 				if e >= hook.Deny && (c.Block || c.Continue) {
 					assert.NotEmpty(t, told)
-					if v.v.Reason != "" {
-						assert.Contains(t, told, why, "the reason is given")
+					if v.Verdict.Reason != "" {
+						assert.Contains(t, told, protocoltest.Why, "the reason is given")
 					}
-					if v.v.Context != "" {
-						assert.Contains(t, told, more, "the context goes with the reason")
+					if v.Verdict.Context != "" {
+						assert.Contains(t, told, protocoltest.More, "the context goes with the reason")
 					}
 				}
 			})
@@ -174,7 +140,7 @@ func checkForm(t *testing.T, event string, r hookwire.Response) {
 func TestAskOnPermissionRequestIsTheDialog(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"PermissionRequest", "Elicitation"} {
-		a := claudecode.Answer(event, hook.Verdict{Effect: hook.Ask, Reason: why})
+		a := claudecode.Answer(event, hook.Verdict{Effect: hook.Ask, Reason: protocoltest.Why})
 		assert.Equal(t, "{}\n", string(a.Stdout), "no decision lets the dialog appear")
 		assert.Empty(t, a.Note)
 	}
@@ -183,20 +149,20 @@ func TestAskOnPermissionRequestIsTheDialog(t *testing.T) {
 func TestStopIsNotHeldByContextOrCrash(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"Stop", "SubagentStop"} {
-		a := claudecode.Answer(event, hook.Verdict{Context: more})
+		a := claudecode.Answer(event, hook.Verdict{Context: protocoltest.More})
 		assert.False(t, outcome(t, event, a.Response).Continued)
 		assert.NotEmpty(t, a.Note)
-		a = claudecode.Answer(event, hook.Verdict{Effect: hook.Deny, Reason: why})
+		a = claudecode.Answer(event, hook.Verdict{Effect: hook.Deny, Reason: protocoltest.Why})
 		assert.Zero(t, a.Exit, "exit code 2 is what a crash looks like")
-		a = claudecode.Answer(event, hook.Verdict{Effect: hook.Halt, Reason: why})
+		a = claudecode.Answer(event, hook.Verdict{Effect: hook.Halt, Reason: protocoltest.Why})
 		assert.True(t, outcome(t, event, a.Response).SessionEnds)
 	}
 }
 
 func TestWorktreeCreateIsNeverTakenForAPath(t *testing.T) {
 	t.Parallel()
-	for _, v := range verdicts() {
-		a := claudecode.Answer("WorktreeCreate", v.v)
+	for _, v := range protocoltest.Verdicts() {
+		a := claudecode.Answer("WorktreeCreate", v.Verdict)
 		assert.Empty(t, a.Stdout)
 		assert.NotZero(t, a.Exit)
 		assert.Contains(t, string(a.Stderr), "Take the hook out")
@@ -211,7 +177,7 @@ func TestUnknownEventAnswers(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "{}\n", string(claudecode.Answer("Brand.New", hook.Verdict{}).Stdout))
 	for _, e := range []hook.Effect{hook.Ask, hook.Deny, hook.Halt, 99} {
-		a := claudecode.Answer("Brand.New", hook.Verdict{Effect: e, Reason: why})
+		a := claudecode.Answer("Brand.New", hook.Verdict{Effect: e, Reason: protocoltest.Why})
 		assert.Equal(t, 2, a.Exit)
 		assert.NotEmpty(t, a.Note)
 		// Should the new event be like any of the gates, it is blocked.
@@ -251,9 +217,9 @@ func TestAnswersStayTheSame(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, c := range claudecode.Capabilities() {
-		for _, v := range verdicts() {
-			a := claudecode.Answer(c.Event, v.v)
-			fmt.Fprintf(&b, "%s, %s: exit %d\n  stdout %s\n  stderr %q\n", c.Event, v.name, a.Exit, bytes.TrimSpace(a.Stdout), a.Stderr)
+		for _, v := range protocoltest.Verdicts() {
+			a := claudecode.Answer(c.Event, v.Verdict)
+			fmt.Fprintf(&b, "%s, %s: exit %d\n  stdout %s\n  stderr %q\n", c.Event, v.Name, a.Exit, bytes.TrimSpace(a.Stdout), a.Stderr)
 			if a.Note != "" {
 				fmt.Fprintf(&b, "  note   %s\n", a.Note)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/grapnel-dev/grapnel/bus/hook"
 	"github.com/grapnel-dev/grapnel/internal/edge/claudecode"
 	"github.com/grapnel-dev/grapnel/internal/edge/hookwire"
+	"github.com/grapnel-dev/grapnel/internal/edge/protocol/protocoltest"
 )
 
 // TestShimKnowsTheSameEvents: the shim has a table of its own, because it
@@ -39,9 +40,9 @@ func TestShimKnowsTheSameEvents(t *testing.T) {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range claudecode.Capabilities() {
-		r := hookwire.Alone(claudecode.Agent, c.Event, why)
+		r := hookwire.Alone(claudecode.Agent, c.Event, protocoltest.Why)
 		got := outcome(t, c.Event, r)
-		assert.Contains(t, string(r.Stderr), why)
+		assert.Contains(t, string(r.Stderr), protocoltest.Why)
 		switch {
 		case c.Event == "WorktreeCreate":
 			assert.Empty(t, got.Path)
