@@ -59,12 +59,12 @@ func TestTheFormattingHook(t *testing.T) {
 	m.settings(example(t, "format.json"))
 	s := m.loaded()
 	// Gemini CLI's replace is an Edit, and its file_path is called so there too.
-	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "replace", hook.KindFileEdit, `{"file_path":"/work/a.ts"}`)))
-	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "replace", hook.KindFileEdit, `{"file_path":"/work/a.go"}`)))
+	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "replace", hook.KindFileEdit, `{"file_path":"/srv/shop/a.ts"}`)))
+	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "replace", hook.KindFileEdit, `{"file_path":"/srv/shop/a.go"}`)))
 	// Cursor's edit_file calls it target_file.
-	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "edit_file", hook.KindFileEdit, `{"target_file":"/work/b.ts"}`)))
-	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "read_file", hook.KindFileRead, `{"file_path":"/work/c.ts"}`)))
-	assert.Equal(t, "prettier --write /work/a.ts\nprettier --write /work/b.ts\n", m.read("npx.log"))
+	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "edit_file", hook.KindFileEdit, `{"target_file":"/srv/shop/b.ts"}`)))
+	require.NoError(t, s.Handle(t.Context(), m.tool(hook.PostToolUse, "read_file", hook.KindFileRead, `{"file_path":"/srv/shop/c.ts"}`)))
+	assert.Equal(t, "prettier --write /srv/shop/a.ts\nprettier --write /srv/shop/b.ts\n", m.read("npx.log"))
 }
 
 func TestTheNotificationHook(t *testing.T) {
@@ -88,10 +88,10 @@ func TestTheHookThatProtectsFiles(t *testing.T) {
 	write := func(path string) hook.Event {
 		return m.tool(hook.PreToolUse, "write_file", hook.KindFileWrite, `{"file_path":"`+path+`","content":"x"}`)
 	}
-	d := m.decide(write("/work/.env"))
+	d := m.decide(write("/srv/shop/.env"))
 	assert.Equal(t, hook.Deny, d.Effect)
-	assert.Equal(t, "Blocked: /work/.env matches protected pattern '.env'", d.Reason)
-	assert.Equal(t, hook.Decision{}, m.decide(write("/work/shop.go")))
+	assert.Equal(t, "Blocked: /srv/shop/.env matches protected pattern '.env'", d.Reason)
+	assert.Equal(t, hook.Decision{}, m.decide(write("/srv/shop/shop.go")))
 	assert.Equal(t, hook.Decision{}, m.decide(m.shell("cat .env")), "another tool")
 }
 
